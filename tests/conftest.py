@@ -1,0 +1,3 @@
+"""What the whole test suite shares."""
+
+pytest_plugins = ["tests.left_out"]
