@@ -1,0 +1,1 @@
+"""The rules of a meeting, pure: no I/O, no clock, no chance."""

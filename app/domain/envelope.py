@@ -1,0 +1,130 @@
+"""What a meeting may spend, and what a request can cost at the most (PROTOCOLS 11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from app.domain.meeting import Json, Limits
+
+_PER_MILLION = Decimal(1_000_000)
+_MESSAGE_OVERHEAD_TOKENS = 32
+"""Room for the role markers that providers wrap around a system and a user message."""
+
+_CLOSING_SHARE = Decimal("0.1")
+_MOST_CLOSING_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input_per_million: Decimal
+    output_per_million: Decimal
+
+    def of(self, input_tokens: int, output_tokens: int) -> Decimal:
+        spent = self.input_per_million * input_tokens + self.output_per_million * output_tokens
+        return spent / _PER_MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Tokens in and out, and US dollars (None where the price is unknown)."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: Decimal | None = Decimal(0)
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Cost) -> Cost:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return Cost(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            usd,
+        )
+
+    def record(self) -> dict[str, Json]:
+        return {
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "usd": None if self.usd is None else format(self.usd.normalize(), "f"),
+        }
+
+    @classmethod
+    def read(cls, record: dict[str, Json]) -> Cost:
+        usd = record["usd"]
+        return cls(
+            record["input_tokens"],
+            record["output_tokens"],
+            None if usd is None else Decimal(usd),
+        )
+
+
+NOTHING = Cost()
+
+
+def most_input_tokens(*texts: str) -> int:
+    """The most tokens that these texts can be: no tokenizer makes a token of less than a byte."""
+    return sum(len(text.encode()) for text in texts) + _MESSAGE_OVERHEAD_TOKENS
+
+
+def worst_case(input_tokens: int, output_cap: int, price: Price | None) -> Cost:
+    usd = None if price is None else price.of(input_tokens, output_cap)
+    return Cost(input_tokens, output_cap, usd)
+
+
+def closing_seconds(seconds: float) -> float:
+    """The part of a meeting's time that is kept back for its synthesis and record."""
+    return min(_MOST_CLOSING_SECONDS, seconds * float(_CLOSING_SHARE))
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """The account of one meeting: its limits, what is spent, and what is reserved.
+
+    ``closing`` is the worst case of the synthesis, set aside from the start; only closing
+    requests may draw on it.
+    """
+
+    usd: Decimal | None = None
+    tokens: int | None = None
+    spent: Cost = NOTHING
+    reserved: Cost = NOTHING
+    closing: Cost = NOTHING
+
+    @classmethod
+    def of(cls, limits: Limits) -> Envelope:
+        return cls(limits.usd, limits.tokens)
+
+    @property
+    def bounded(self) -> bool:
+        return self.usd is not None or self.tokens is not None
+
+    def has_room(self, cost: Cost, *, closing: bool = False) -> bool:
+        """Whether a request that costs at most this much may be sent."""
+        held = self.spent + self.reserved + cost
+        if not closing:
+            held += self.closing
+        if self.tokens is not None and held.tokens > self.tokens:
+            return False
+        return self.usd is None or (held.usd is not None and held.usd <= self.usd)
+
+    def reserve(self, cost: Cost) -> Envelope:
+        return replace(self, reserved=self.reserved + cost)
+
+    def settle(self, reserved: Cost, real: Cost) -> Envelope:
+        """Give back what was reserved for one request and book what it really cost."""
+        left = Cost(
+            self.reserved.input_tokens - reserved.input_tokens,
+            self.reserved.output_tokens - reserved.output_tokens,
+            _less(self.reserved.usd, reserved.usd),
+        )
+        return replace(self, reserved=left, spent=self.spent + real)
+
+
+def _less(amount: Decimal | None, part: Decimal | None) -> Decimal | None:
+    return None if amount is None or part is None else amount - part

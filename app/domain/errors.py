@@ -1,0 +1,140 @@
+"""Everything that can go wrong, in one tree.
+
+YoriaiError                    a stable ``code`` and a sentence for a person
+├── InvalidRequest             what a caller asked for cannot be done as asked
+│   └── NotBuiltYet            it will be possible, in a later version
+├── NotFound                   no such meeting or agent
+├── Conflict                   it is possible, but not in the present state
+│   ├── MeetingEnded · MeetingNotEnded
+│   ├── AgentExists
+│   └── RequestInProgress      the first request with this idempotency key still runs
+├── IdempotencyKeyReused       the same key came with another body
+├── LogUnavailable             the log could not be written or read; nothing was lost
+├── LogConflict                somebody else appended first (the fence of the log)
+├── Superseded                 another runner holds this meeting: stand down
+├── ReplayDiverged             the log does not fit the format's code any more
+└── AgentFailure               an agent did not give a reply
+    ├── AgentUnavailable       for now: the same request may be sent again
+    ├── AgentRejected          for good: sending it again will not change the answer
+    ├── AgentRefused           the model declined to answer
+    └── AgentNonsense          it answered, but nothing that can be read as a reply
+
+Only ``api/problems.py`` knows which HTTP status belongs to which code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class YoriaiError(Exception):
+    """Root of the tree; ``code`` is stable and part of the contract with callers."""
+
+    code = "internal-error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with one field; ``pointer`` is a JSON pointer (RFC 6901)."""
+
+    pointer: str
+    detail: str
+
+
+class InvalidRequest(YoriaiError):
+    """A request that names something impossible; ``faults`` say which fields."""
+
+    code = "invalid-request"
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__("; ".join(f"{fault.pointer}: {fault.detail}" for fault in faults))
+        self.faults = faults
+
+
+class NotBuiltYet(InvalidRequest):
+    """A request that uses a part of the contract that this version does not have."""
+
+    code = "not-built-yet"
+
+
+class NotFound(YoriaiError):
+    code = "not-found"
+
+
+class Conflict(YoriaiError):
+    code = "conflict"
+
+
+class MeetingEnded(Conflict):
+    code = "meeting-ended"
+
+
+class MeetingNotEnded(Conflict):
+    code = "meeting-not-ended"
+
+
+class AgentExists(Conflict):
+    code = "agent-exists"
+
+
+class RequestInProgress(Conflict):
+    code = "request-in-progress"
+
+
+class IdempotencyKeyReused(YoriaiError):
+    code = "idempotency-key-reused"
+
+
+class LogUnavailable(YoriaiError):
+    code = "log-unavailable"
+
+
+class LogConflict(YoriaiError):
+    """An append named a sequence number that is not the log's last one."""
+
+    code = "log-conflict"
+
+    def __init__(self, meeting_id: str, expected: int, found: int) -> None:
+        super().__init__(f"{meeting_id}: expected to follow entry {expected}, found {found}")
+        self.found = found
+
+
+class Superseded(YoriaiError):
+    code = "superseded"
+
+
+class ReplayDiverged(YoriaiError):
+    code = "replay-diverged"
+
+
+class AgentFailure(YoriaiError):
+    code = "agent-failed"
+
+
+class AgentUnavailable(AgentFailure):
+    """Sending the same request again may succeed.
+
+    ``retry_after`` is the pause in seconds that the far side asked for, or None.
+    """
+
+    code = "agent-unavailable"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class AgentRejected(AgentFailure):
+    code = "agent-rejected"
+
+
+class AgentRefused(AgentFailure):
+    code = "agent-refused"
+
+
+class AgentNonsense(AgentFailure):
+    code = "agent-nonsense"

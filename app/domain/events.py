@@ -1,0 +1,68 @@
+"""What a meeting's log holds.
+
+Public entries are the events that callers read; they are numbered 1, 2, 3 … without gaps.
+Internal entries stand between them: what was reserved before a request was sent, and what the
+secretary or the chair replied. Both are needed to go on after a crash; only the first are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.domain.meeting import Json
+
+MEETING_CREATED = "meeting.created"
+MEETING_STARTED = "meeting.started"
+MEETING_ENDED = "meeting.ended"
+ROUND_STARTED = "round.started"
+ROUND_CLOSED = "round.closed"
+REPLY_RECEIVED = "reply.received"
+SUMMARY_UPDATED = "summary.updated"
+TALLY_COMPUTED = "tally.computed"
+OBJECTION_RAISED = "objection.raised"
+OBJECTION_RESOLVED = "objection.resolved"
+OBJECTION_REOPENED = "objection.reopened"
+PROGRESS_STALLED = "progress.stalled"
+BUDGET_EXHAUSTED = "budget.exhausted"
+CANCELLATION_REQUESTED = "cancellation.requested"
+CANCELLATION_ACKNOWLEDGED = "cancellation.acknowledged"
+CANCELLATION_CLOSED = "cancellation.closed"
+COMPLETION_SIGNALLED = "completion.signalled"
+COMPLETION_NUDGED = "completion.nudged"
+COMPLETION_CLOSED = "completion.closed"
+DECISION_RECORDED = "decision.recorded"
+MINUTES_WRITTEN = "minutes.written"
+
+REQUEST_RESERVED = "request.reserved"
+OFFICE_REPLIED = "office.replied"
+
+INTERNAL = frozenset({REQUEST_RESERVED, OFFICE_REPLIED})
+
+FROM_CALLERS = frozenset({CANCELLATION_REQUESTED})
+"""What the service appends for a caller while a runner is at work: no sign of a second one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something to append. ``step`` is the key under which a replay finds it again."""
+
+    type: str
+    data: Mapping[str, Json]
+    at: datetime
+    step: str | None = None
+    fingerprint: str | None = None
+
+    @property
+    def internal(self) -> bool:
+        return self.type in INTERNAL
+
+
+@dataclass(frozen=True, slots=True)
+class Event(Entry):
+    """An entry in its place: ``seq`` in the log, ``number`` among the public ones."""
+
+    meeting_id: str = ""
+    seq: int = 0
+    number: int | None = None

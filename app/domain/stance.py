@@ -1,0 +1,69 @@
+"""Reading a stance (PROTOCOLS 3): one regular expression decides, never a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.meeting import Json
+from app.domain.reply_text import one_line, spoken
+from app.domain.steps import Read, ReplyStatus
+
+_MARKER = re.compile(r"\[STANCE:\s*(AGREE|DISAGREE|NEUTRAL)\]", re.IGNORECASE | re.ASCII)
+_CHANGED = re.compile(
+    r"^[\s#*_`>-]*CHANGED BECAUSE[*_`]*\s*:[*_`]*\s*(.+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MOST_REASON_CHARACTERS = 300
+
+
+class Stance(StrEnum):
+    AGREE = "AGREE"
+    DISAGREE = "DISAGREE"
+    NEUTRAL = "NEUTRAL"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class StanceFound:
+    """``markers`` is how many were found; ``differing`` whether they said different things."""
+
+    stance: Stance
+    markers: int
+    differing: bool
+
+
+def read_stance(text: str) -> StanceFound:
+    """The stance that a reply ends on: its last marker, outside thinking, code and quotes."""
+    markers = [Stance(match.upper()) for match in _MARKER.findall(spoken(text))]
+    stance = markers[-1] if markers else Stance.UNKNOWN
+    return StanceFound(stance, len(markers), len(set(markers)) > 1)
+
+
+def read_changed_because(text: str) -> str | None:
+    """The reason that a participant gives for having changed its mind, on one line."""
+    reasons = _CHANGED.findall(spoken(text))
+    if not reasons:
+        return None
+    return one_line(_MARKER.sub("", reasons[-1]), _MOST_REASON_CHARACTERS) or None
+
+
+class StanceReading:
+    """Reads a round-table reply. It finds no fault: a missing marker is UNKNOWN."""
+
+    def read(self, text: str) -> Read:
+        found = read_stance(text)
+        return Read(
+            {
+                "stance": found.stance.value,
+                "markers": found.markers,
+                "differing": found.differing,
+                "changed_because": read_changed_because(text),
+            }
+        )
+
+    def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
+        stance = Stance.NEUTRAL if status is ReplyStatus.TIMEOUT else Stance.UNKNOWN
+        return {"stance": stance.value, "markers": 0, "differing": False, "changed_because": None}

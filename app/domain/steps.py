@@ -1,0 +1,138 @@
+"""What a format may yield, and what it is sent back.
+
+A format is a generator: it yields a ``Step``, the coordinator performs it (or finds its result
+in the meeting's log), sends the result back, and so on until the format returns an ``Outcome``.
+When the meeting must stop, ``Stopped`` is thrown in at the first step that would cost something
+and has not begun, so a replay of the log meets it at the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from app.domain.meeting import Json
+
+if TYPE_CHECKING:
+    from app.domain.outcome import Outcome, StopReason
+
+Office = Literal["participant", "secretary", "chair"]
+
+
+class ReplyStatus(StrEnum):
+    """What became of a request for a reply (PROTOCOLS 1, *reply*)."""
+
+    OK = "ok"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+    REFUSED = "refused"
+    INVALID = "invalid"
+    OFF_TOPIC = "off_topic"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read from a reply: public event fields, and what is wrong with it, if anything.
+
+    A ``fault`` is a sentence addressed to the answerer; it is asked once more with it.
+    """
+
+    values: Mapping[str, Json]
+    fault: str | None = None
+
+
+class Reading(Protocol):
+    """How a reply to one kind of question is read: by plain code, the same way every time."""
+
+    def read(self, text: str) -> Read: ...
+
+    def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
+        """What stands in the place of the values when there is no reply to read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to one answerer.
+
+    ``key`` names the step in the log (``round-2/ask/architect``), ``who`` is the participant's
+    name (or the office's), ``template`` and ``variables`` make the prompt. ``closing`` lets it
+    draw on the closing reserve of time and money (PROTOCOLS 11).
+    """
+
+    key: str
+    who: str
+    round: int
+    template: str
+    variables: Mapping[str, Json]
+    reading: Reading
+    office: Office = "participant"
+    closing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of an ``Ask``; ``values`` is what was read, ``reason`` why there is no reply."""
+
+    who: str
+    round: int
+    status: ReplyStatus
+    text: str = ""
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    reason: str | None = None
+    asked_twice: bool = False
+
+    @property
+    def usable(self) -> bool:
+        return self.status is ReplyStatus.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """Ask all of these at once; sent back: a ``Reply`` each, in the same order."""
+
+    asks: tuple[Ask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Tell the meeting's log something that follows from what is known; sent back: None."""
+
+    key: str
+    type: str
+    content: Mapping[str, Json]
+
+
+Step = Gather | Note
+
+Conversation = Generator[Step, Any, "Outcome"]
+"""A format at work."""
+
+_T = TypeVar("_T")
+
+Part = Generator[Step, Any, _T]
+"""A stretch of a format that comes back with something."""
+
+
+class Stopped(Exception):
+    """Thrown into a format that must come to its end now."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def gather(*asks: Ask) -> Part[tuple[Reply, ...]]:
+    return (yield Gather(asks))
+
+
+def consult(ask: Ask) -> Part[Reply]:
+    (reply,) = yield Gather((ask,))
+    return reply
+
+
+def note(key: str, type_: str, **content: Json) -> Part[None]:
+    yield Note(key, type_, content)

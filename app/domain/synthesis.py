@@ -1,0 +1,46 @@
+"""Reading a synthesis (PROTOCOLS 16): the secretary's or the chair's closing draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from app.domain.meeting import Json
+from app.domain.reply_text import clean, last_json_object
+from app.domain.steps import Read, ReplyStatus
+
+_MOST_TEXT = 4_000
+_MOST_POINTS = 20
+_TEXTS = ("decision", "recommendation")
+_LISTS = ("agreed", "differ", "concerns")
+
+
+class SynthesisReading:
+    """Reads the closing draft; one without a decision or a recommendation is at fault."""
+
+    def read(self, text: str) -> Read:
+        draft = last_json_object(text)
+        if draft is None:
+            return Read(self.absent(ReplyStatus.INVALID), "There is no JSON object in the reply.")
+        synthesis: dict[str, Json] = {key: _text(draft.get(key)) for key in _TEXTS}
+        synthesis |= {key: _points(draft.get(key)) for key in _LISTS}
+        if not (synthesis["decision"] or synthesis["recommendation"]):
+            return Read({"synthesis": None}, 'The keys "decision" and "recommendation" are empty.')
+        return Read({"synthesis": synthesis})
+
+    def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
+        del status
+        return {"synthesis": None}
+
+
+def _text(value: object) -> str:
+    return clean(value, _MOST_TEXT) if isinstance(value, str) else ""
+
+
+def _points(value: object) -> list[str]:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list):
+        return []
+    points = [_text(point) for point in cast("list[Any]", value)]
+    return [point for point in points if point][:_MOST_POINTS]
