@@ -1,0 +1,1 @@
+"""Runs a format over a meeting's log."""

@@ -1,0 +1,127 @@
+"""From a question to a recorded reply: limits of time, retries, reading, the second asking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from app.coordinator.ports import Agent, Answer, Clock, Request
+from app.coordinator.timing import TimeLimit, sleep_until
+from app.domain.envelope import Cost
+from app.domain.errors import AgentFailure, AgentRefused, AgentUnavailable
+from app.domain.meeting import Json
+from app.domain.reply_text import sanitised
+from app.domain.retrying import pause_before_retry
+from app.domain.steps import Ask, Reply, ReplyStatus
+
+MOST_REPLY_CHARACTERS = 65_536
+_EXCERPT_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and what came of it. ``usage`` is None where nothing was counted."""
+
+    reply: Reply
+    attempt: int
+    fault: str | None = None
+    usage: Cost | None = None
+    model: str | None = None
+    finish: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def final(self) -> bool:
+        """Whether this is the reply that counts, and not one that is asked for again."""
+        return self.fault is None or self.attempt > 1
+
+    def record(self, request_id: str) -> dict[str, Json]:
+        """The data of ``reply.received``, with what was read beside the reply's own fields."""
+        reply = self.reply
+        return {
+            "participant": reply.who,
+            "round": reply.round,
+            "status": reply.status.value,
+            "text": reply.text,
+            **reply.values,
+            "reason": reply.reason,
+            "attempt": self.attempt,
+            "final": self.final,
+            "usage": None if self.usage is None else self.usage.record(),
+            "model": self.model,
+            "finish": self.finish,
+            "request_id": request_id,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def unanswered(ask: Ask, status: ReplyStatus, reason: str, attempt: int = 1) -> Exchange:
+    """The exchange when there is no reply to read."""
+    values = ask.reading.absent(status)
+    return Exchange(Reply(ask.who, ask.round, status, "", values, reason, attempt > 1), attempt)
+
+
+async def exchange(
+    clock: Clock, agent: Agent, ask: Ask, request: Request, attempt: int
+) -> Exchange:
+    """Send the request, until its deadline at the latest, and read what comes back.
+
+    Whatever the agent does becomes an exchange with a status; only a cancel goes through.
+    """
+    started = clock.now()
+    try:
+        async with TimeLimit(clock, request.deadline):
+            answer = await _send(clock, agent, request)
+    except TimeoutError:
+        seconds = (request.deadline - started).total_seconds()
+        made = unanswered(ask, ReplyStatus.TIMEOUT, f"No reply within {seconds:g} s.", attempt)
+    except AgentRefused as refusal:
+        made = unanswered(ask, ReplyStatus.REFUSED, refusal.message, attempt)
+    except AgentFailure as failure:
+        made = unanswered(ask, ReplyStatus.ERROR, failure.message, attempt)
+    except Exception as bug:
+        reason = f"The agent's adapter failed ({type(bug).__name__})."
+        made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
+    else:
+        made = _read(ask, answer, attempt)
+    return replace(made, seconds=(clock.now() - started).total_seconds())
+
+
+async def _send(clock: Clock, agent: Agent, request: Request) -> Answer:
+    attempt = 1
+    while True:
+        try:
+            return await agent.answer(request)
+        except AgentUnavailable as failure:
+            left = (request.deadline - clock.now()).total_seconds()
+            pause = pause_before_retry(attempt, failure.retry_after, left)
+            if pause is None:
+                raise
+            await sleep_until(clock, clock.now() + timedelta(seconds=pause))
+            attempt += 1
+
+
+def _read(ask: Ask, answer: Answer, attempt: int) -> Exchange:
+    made = _read_text(ask, sanitised(answer.text), attempt)
+    usage = answer.usage
+    cost = None if usage is None else Cost(usage.input_tokens, usage.output_tokens, usage.usd)
+    return replace(made, usage=cost, model=answer.model, finish=answer.finish)
+
+
+def _read_text(ask: Ask, text: str, attempt: int) -> Exchange:
+    if not text:
+        return unanswered(ask, ReplyStatus.ERROR, "The reply was empty.", attempt)
+    if len(text) > MOST_REPLY_CHARACTERS:
+        # A stance read from text that is not kept could not be re-counted from the minutes.
+        reason = f"The reply has {len(text)} characters; at most {MOST_REPLY_CHARACTERS} are read."
+        made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
+        return replace(made, reply=replace(made.reply, text=text[:_EXCERPT_CHARACTERS]))
+    read = ask.reading.read(text)
+    status = ReplyStatus.OK if read.fault is None else _status_of_fault(read.values)
+    reply = Reply(ask.who, ask.round, status, text, read.values, read.fault, attempt > 1)
+    return Exchange(reply, attempt, fault=read.fault)
+
+
+def _status_of_fault(values: Mapping[str, Json]) -> ReplyStatus:
+    return ReplyStatus.OFF_TOPIC if values.get("off_topic") else ReplyStatus.INVALID

@@ -1,0 +1,113 @@
+"""A meeting's log while somebody works on it.
+
+What is added is made durable in the order in which it was added; replies that arrive together
+are written together. Nobody is asked anything before ``durable`` has returned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from app.coordinator.ports import EventLog
+from app.domain import events
+from app.domain.errors import LogConflict, Superseded
+from app.domain.events import Entry, Event
+from app.domain.state import MeetingState, fold
+
+_GATHERING_SECONDS = 0.001
+"""How long an entry may wait for others to be written with it."""
+
+
+class Journal:
+    """``entries`` and ``state`` hold what is durable; what was added lately follows them."""
+
+    def __init__(self, log: EventLog, entries: Sequence[Event]) -> None:
+        self._log = log
+        self.meeting_id = entries[0].meeting_id
+        self.entries = list(entries)
+        self.state: MeetingState = fold(entries)
+        self._by_step = {entry.step: entry for entry in entries if entry.step is not None}
+        self._pending: list[Entry] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._failure: BaseException | None = None
+        self.on_news: Callable[[], None] = lambda: None
+        """Called when a caller's entry (a cancel) has come in."""
+
+    def find(self, step: str) -> Event | None:
+        """The durable entry recorded under this step's key."""
+        return self._by_step.get(step)
+
+    def get(self, step: str) -> Event:
+        """The same for a step that is known to be durable."""
+        return self._by_step[step]
+
+    def add(self, *entries: Entry) -> None:
+        """Have these written soon. A failure shows at the next ``durable``."""
+        self._pending.extend(entries)
+        if self._writing is None and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(_GATHERING_SECONDS, self._start)
+
+    async def durable(self) -> None:
+        """Return once everything added so far is on disk.
+
+        Raises ``Superseded`` when another runner has appended to this log meanwhile.
+        """
+        while self._pending or self._writing:
+            self._start()
+            if self._writing:
+                await asyncio.shield(self._writing)
+            self._raise_failure()
+        self._raise_failure()
+
+    async def catch_up(self) -> None:
+        """Learn what callers have appended since."""
+        while self._writing:
+            await asyncio.shield(self._writing)
+        await self._read_on()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _start(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._writing is None and self._pending:
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+
+    async def _write(self) -> None:
+        try:
+            while self._pending and self._failure is None:
+                batch = tuple(self._pending)
+                self._take(await self._append(batch))
+                del self._pending[: len(batch)]
+        except Exception as failure:
+            self._failure = failure
+        finally:
+            self._writing = None
+
+    async def _append(self, batch: Sequence[Entry]) -> Sequence[Event]:
+        while True:
+            try:
+                return await self._log.append(self.meeting_id, self.state.last_seq, batch)
+            except LogConflict:
+                await self._read_on()
+
+    async def _read_on(self) -> None:
+        news = await self._log.read(self.meeting_id, after=self.state.last_seq)
+        if any(entry.type not in events.FROM_CALLERS for entry in news):
+            raise Superseded(f"{self.meeting_id} is being advanced by another runner.")
+        self._take(news)
+        if news:
+            self.on_news()
+
+    def _take(self, entries: Sequence[Event]) -> None:
+        self.entries.extend(entries)
+        self.state = self.state.after(*entries)
+        for entry in entries:
+            if entry.step is not None:
+                self._by_step[entry.step] = entry

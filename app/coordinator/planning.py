@@ -1,0 +1,95 @@
+"""What a meeting will ask and may cost, before anybody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.coordinator.ports import AgentProfile, Prompts
+from app.domain.envelope import NOTHING, Cost, most_input_tokens, worst_case
+from app.domain.meeting import CHAIR, SECRETARY, Json, Meeting
+from app.formats.format import Format, PlannedAsk
+
+_CHARACTERS_A_TOKEN = 4
+_USUAL_SHARE_OF_CAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """``usually`` and ``at_most`` are tokens and US dollars of the whole meeting, second askings
+    left out of the first and included in the second."""
+
+    prompts: int
+    usually: Cost
+    at_most: Cost
+    closing: Cost
+
+
+def estimate(
+    meeting: Meeting, format_: Format, agents: Mapping[str, AgentProfile], prompts: Prompts
+) -> Estimate:
+    count, usually, at_most, closing = 0, NOTHING, NOTHING, NOTHING
+    for planned in format_.plan(meeting):
+        asked = _asked(meeting, planned, agents)
+        prompt = prompts(planned.template, meeting.language, planned.variables)
+        most = [_most(prompt.system + prompt.user, profile) for profile in asked]
+        usual = [_usual(prompt.system + prompt.user, profile) for profile in asked]
+        count += planned.at_most
+        at_most += _times(_dearest(most), 2 * planned.at_most)
+        usually += _times(_dearest(usual), planned.usually)
+        if planned.template.endswith("/synthesis"):
+            closing += _times(_dearest(most), 2)
+    return Estimate(count, usually, at_most, closing)
+
+
+def plan_record(meeting: Meeting, estimated: Estimate, warnings: Sequence[Json]) -> dict[str, Json]:
+    """The ``plan`` of the meeting resource and of a dry run."""
+    usually, at_most = estimated.usually.record(), estimated.at_most.record()
+    return {
+        "format": meeting.format,
+        "roster": [seat.record() for seat in meeting.seats],
+        "rounds": meeting.limits.rounds,
+        "prompts": estimated.prompts,
+        "tokens": {
+            "typical": estimated.usually.tokens,
+            "worst_case": estimated.at_most.tokens,
+        },
+        "usd": {"typical": usually["usd"], "worst_case": at_most["usd"]},
+        "closing_reserve": estimated.closing.record(),
+        "warnings": list(warnings),
+    }
+
+
+def _asked(
+    meeting: Meeting, planned: PlannedAsk, agents: Mapping[str, AgentProfile]
+) -> list[AgentProfile]:
+    if planned.office == SECRETARY:
+        return [agents[meeting.secretary]]
+    if planned.office == CHAIR:
+        return [agents[meeting.chair_agent]]
+    return [agents[seat.agent] for seat in meeting.seats]
+
+
+def _most(text: str, profile: AgentProfile) -> Cost:
+    return worst_case(most_input_tokens(text), profile.max_output_tokens, profile.price)
+
+
+def _usual(text: str, profile: AgentProfile) -> Cost:
+    tokens = len(text) // _CHARACTERS_A_TOKEN
+    output = profile.max_output_tokens // _USUAL_SHARE_OF_CAP
+    return worst_case(tokens, output, profile.price)
+
+
+def _dearest(costs: Sequence[Cost]) -> Cost:
+    """The highest of each, so that no mix of agents can cost more."""
+    usd = [cost.usd for cost in costs]
+    return Cost(
+        max(cost.input_tokens for cost in costs),
+        max(cost.output_tokens for cost in costs),
+        None if None in usd else max(amount for amount in usd if amount is not None),
+    )
+
+
+def _times(cost: Cost, count: int) -> Cost:
+    usd = None if cost.usd is None else cost.usd * count
+    return Cost(cost.input_tokens * count, cost.output_tokens * count, usd)

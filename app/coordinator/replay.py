@@ -1,0 +1,72 @@
+"""Finding a step's result in the log, by its key and never by its position."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+
+from app.domain.errors import ReplayDiverged
+from app.domain.events import Event
+from app.domain.meeting import Json
+from app.domain.steps import Ask, Note, Reply, ReplyStatus
+
+AGAIN = "/again"
+"""Ends the key under which a second asking is recorded."""
+
+
+def fingerprint(step: Ask | Note) -> str:
+    """Changes whenever the step does: what is asked of whom, or what is told.
+
+    A prompt's wording is not part of it, so that a template can be improved between versions.
+    """
+    if isinstance(step, Ask):
+        return _digest(["ask", step.office, step.who, step.template, step.variables])
+    return _digest(["note", step.type, step.content])
+
+
+def _digest(parts: list[Json]) -> str:
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def check_fingerprint(recorded: Event, step: Ask | Note) -> None:
+    """Raises ``ReplayDiverged`` if the log holds another step under this key."""
+    if recorded.fingerprint != fingerprint(step):
+        raise ReplayDiverged(
+            f"Step {step.key} of {recorded.meeting_id} is not the one that was recorded "
+            f"(entry {recorded.seq}). Its log was written by other code than this."
+        )
+
+
+def recorded_reply(event: Event) -> Reply:
+    """The reply that ``reply_entry`` once recorded."""
+    fields: Mapping[str, Json] = event.data
+    return Reply(
+        who=fields["participant"],
+        round=fields["round"],
+        status=ReplyStatus(fields["status"]),
+        text=fields["text"],
+        values={key: value for key, value in fields.items() if key not in _OWN_FIELDS},
+        reason=fields["reason"],
+        asked_twice=fields["attempt"] > 1,
+    )
+
+
+_OWN_FIELDS = frozenset(
+    {
+        "participant",
+        "office",
+        "round",
+        "status",
+        "text",
+        "reason",
+        "attempt",
+        "final",
+        "usage",
+        "model",
+        "finish",
+        "request_id",
+        "seconds",
+    }
+)

@@ -1,0 +1,158 @@
+"""A process may die at any moment: the meeting's end is the same (PROTOCOLS 2, rule 6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from app.coordinator.ports import EventLog, Idempotency
+from app.domain.errors import LogUnavailable, ReplayDiverged, Superseded
+from app.domain.events import Entry, Event
+from tests.coordinator.conftest import MakeTable
+from tests.coordinator.table import Table, ended, of_type, stances
+
+
+class DyingLog:
+    """Writes ``appends`` appends, and then its process is gone: nothing comes back any more."""
+
+    def __init__(self, log: EventLog, appends: int) -> None:
+        self._log = log
+        self._left = appends
+        self.died = asyncio.Event()
+
+    async def append(
+        self,
+        meeting_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        idempotency: Idempotency | None = None,
+    ) -> Sequence[Event]:
+        made = await self._log.append(meeting_id, expected, entries, idempotency)
+        self._left -= 1
+        if self._left <= 0:
+            self.died.set()
+            await asyncio.Event().wait()
+        return made
+
+    async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
+        return await self._log.read(meeting_id, after)
+
+    async def unfinished(self) -> Sequence[str]:
+        return await self._log.unfinished()
+
+
+def told(events: Sequence[Event]) -> list[tuple[Any, ...]]:
+    """What the events say, in the order of their steps: replies of a round come in any order."""
+    return sorted((event.step or "", event.type, repr(event.data)) for event in events)
+
+
+def _three(table: MakeTable) -> Table:
+    return table(
+        a=stances("AGREE"),
+        b=stances("DISAGREE", "NEUTRAL", "AGREE"),
+        c=stances("NEUTRAL", "DISAGREE", "AGREE"),
+    )
+
+
+async def test_dying_after_every_append_ends_the_same(table: MakeTable) -> None:
+    whole = _three(table)
+    expected = await whole.hold()
+    deaths = 0
+    while True:
+        deaths += 1
+        held = _three(table)
+        state = await held.open()
+        log = DyingLog(held.log, deaths)
+        first = asyncio.create_task(held.new_runner(log).advance(state.meeting.id))
+        dead = asyncio.create_task(log.died.wait())
+        await asyncio.wait({first, dead}, return_when=asyncio.FIRST_COMPLETED)
+        survived = first.done()
+        first.cancel()
+        dead.cancel()
+        await asyncio.gather(first, dead, return_exceptions=True)
+        answered = {event.step for event in await held.log.read(state.meeting.id)}
+        before = {name: len(agent.requests) for name, agent in held.agents.items()}
+        await held.runner.advance(state.meeting.id)
+        events = await held.events(state.meeting.id)
+        assert told(events) == told(expected)
+        assert [event.number for event in events] == list(range(1, len(expected) + 1))
+        for name, agent in held.agents.items():
+            for request in agent.requests[before[name] :]:
+                asked = f"round-{request.round}/ask/{request.who}"
+                assert request.office != "participant" or asked not in answered
+        if survived:
+            break
+    assert deaths > 10
+
+
+async def test_a_request_that_was_in_flight_goes_out_again_under_the_same_id(
+    table: MakeTable,
+) -> None:
+    held = table(a=lambda _: None, b=stances("AGREE"))
+    state = await held.open()
+    first = asyncio.create_task(held.runner.advance(state.meeting.id))
+    await held.agents["a"].asked.wait()
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    held.agents["a"].behave = stances("AGREE")
+    await held.runner.advance(state.meeting.id)
+    one, two = held.agents["a"].requests
+    assert one.request_id == two.request_id
+    assert one.turn == two.turn
+    assert ended(await held.events(state.meeting.id))["result"] == "decided"
+
+
+async def test_of_two_runners_one_stands_down(table: MakeTable) -> None:
+    held = table(a=lambda _: None, b=stances("AGREE"))
+    state = await held.open()
+    first = asyncio.create_task(held.runner.advance(state.meeting.id))
+    await held.agents["a"].asked.wait()
+    held.agents["a"].behave = stances("AGREE")
+    await held.new_runner(held.log).advance(state.meeting.id)
+    held.clock.advance(60)  # the first runner's own request times out, and it wants to say so
+    with pytest.raises(Superseded):
+        await first
+    events = await held.events(state.meeting.id)
+    assert ended(events)["result"] == "decided"
+    assert len(of_type(events, "reply.received")) == 2
+
+
+async def test_a_log_of_other_code_stops_the_meeting_loudly(table: MakeTable) -> None:
+    held = _three(table)
+    state = await held.open()
+    log = DyingLog(held.log, 4)
+    first = asyncio.create_task(held.new_runner(log).advance(state.meeting.id))
+    await log.died.wait()
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    with held.database.writer.begin() as connection:
+        connection.exec_driver_sql(
+            "UPDATE event SET fingerprint = 'other' WHERE step = 'round-1/ask/b'"
+        )
+    kept = len(await held.events(state.meeting.id))
+    with pytest.raises(ReplayDiverged, match="round-1/ask/b"):
+        await held.runner.advance(state.meeting.id)
+    events = await held.events(state.meeting.id)
+    outcome = ended(events)
+    assert (outcome["result"], outcome["stopped_by"]) == ("failed", "error")
+    decision = of_type(events, "decision.recorded")[0].data
+    assert decision["degradation"][0]["detail"] == "replay-diverged"
+    assert len(events) > kept
+
+
+async def test_an_outage_of_the_log_does_not_end_the_meeting(table: MakeTable) -> None:
+    held = _three(table)
+    state = await held.open()
+
+    class Failing(DyingLog):
+        async def append(self, *_: Any, **__: Any) -> Sequence[Event]:
+            raise LogUnavailable("disk full")
+
+    with pytest.raises(LogUnavailable):
+        await held.new_runner(Failing(held.log, 1)).advance(state.meeting.id)
+    assert len(await held.events(state.meeting.id)) == 1
+    await held.runner.advance(state.meeting.id)
+    assert ended(await held.events(state.meeting.id))["result"] == "decided"
