@@ -1,0 +1,1 @@
+"""Decides who advances a meeting, and when."""

@@ -1,0 +1,67 @@
+"""Runs meetings as tasks of this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+import structlog
+
+from app.coordinator.ports import Clock, Timer
+from app.domain.errors import LogUnavailable, Superseded
+
+_RETRY_SECONDS = 5.0
+
+_log = structlog.get_logger(__name__)
+
+
+class EmbeddedDispatch:
+    """Implements the port ``Dispatch``.
+
+    ``advance`` takes a meeting as far as it goes; ``hear`` passes a hint to one that is at work
+    and says whether there is one.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        advance: Callable[[str], Awaitable[None]],
+        hear: Callable[[str], bool],
+    ) -> None:
+        self._clock = clock
+        self._advance = advance
+        self._hear = hear
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._timers: dict[str, Timer] = {}
+
+    def wake(self, meeting_id: str, at: datetime | None = None) -> None:
+        if at is not None:
+            self._timers[meeting_id] = self._clock.call_at(at, lambda: self.wake(meeting_id))
+        elif not self._hear(meeting_id) and meeting_id not in self._tasks:
+            task = asyncio.get_running_loop().create_task(self._work(meeting_id))
+            self._tasks[meeting_id] = task
+
+    async def close(self) -> None:
+        """Put the meetings down where they are; the next start takes them up again."""
+        for timer in self._timers.values():
+            timer.cancel()
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _work(self, meeting_id: str) -> None:
+        self._timers.pop(meeting_id, None)
+        try:
+            await self._advance(meeting_id)
+        except Superseded as fence:
+            _log.warning("meeting.superseded", meeting_id=meeting_id, reason=fence.message)
+        except LogUnavailable as outage:
+            _log.error("meeting.interrupted", meeting_id=meeting_id, reason=outage.message)
+            later = self._clock.now() + timedelta(seconds=_RETRY_SECONDS)
+            self.wake(meeting_id, later)
+        except Exception:
+            # The runner has ended the meeting as failed; here the fault reaches the operator.
+            _log.exception("meeting.failed", meeting_id=meeting_id)
+        finally:
+            del self._tasks[meeting_id]

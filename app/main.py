@@ -1,0 +1,130 @@
+"""The composition root: the only place that knows which store, dispatcher and agents there are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import structlog
+from fastapi import FastAPI
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.agents.connections import Connections
+from app.agents.directory import AgentDirectory, ModelDefaults
+from app.agents.kinds import read_settings, stored_record
+from app.api.application import create_api
+from app.api.services import Services
+from app.coordinator.ports import Prompt
+from app.coordinator.runner import Runner
+from app.coordinator.service import MeetingService
+from app.dispatch.embedded import EmbeddedDispatch
+from app.domain.meeting import Json, Language
+from app.prompts.rendering import perspective, render
+from app.records.minutes_file import MinutesFolder
+from app.settings import Settings
+from app.store.agent_settings import SqlAgentStore
+from app.store.archive import SqlArchive
+from app.store.database import Database
+from app.store.log import SqlEventLog
+from app.store.migrating import ensure_newest
+from app.system import SortableIds, SystemClock
+
+_log = structlog.get_logger(__name__)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The service, ready for a server; its parts are made when the server starts it."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with running(settings) as services:
+            app.state.services = services
+            yield
+
+    return create_api(lifespan=lifespan)
+
+
+def openapi_document() -> str:
+    """The OpenAPI document as it is kept in ``openapi/openapi.json``."""
+    return json.dumps(create_api().openapi(), indent=2, ensure_ascii=False) + "\n"
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[Services]:
+    """All parts of the service, at work; unfinished meetings go on by themselves."""
+    clock = SystemClock()
+    database = Database(settings.database_url)
+    ensure_newest(database.writer)
+    log = SqlEventLog(database)
+    agent_store = SqlAgentStore(database, clock)
+    directory = AgentDirectory(
+        agent_store.get,
+        _defaults(settings),
+        now=clock.now,
+        monotonic=time.monotonic,
+        connections=Connections(),
+    )
+    minutes = MinutesFolder(settings.minutes_dir)
+    runner = Runner(log, clock, directory, _prompts, minutes)
+    dispatch = EmbeddedDispatch(clock, runner.advance, runner.hear)
+    service = MeetingService(
+        log, clock, directory, _prompts, perspective, dispatch, log, SortableIds()
+    )
+
+    async def check(name: str) -> Mapping[str, Json]:
+        return (await directory.check(await directory.find(name))).record()
+
+    async def ready() -> Mapping[str, bool]:
+        return {"database": await _answers(database)}
+
+    services = Services(
+        meetings=service,
+        archive=SqlArchive(database),
+        tail=log,
+        agents=agent_store,
+        agent_settings=lambda given: stored_record(read_settings(given)),
+        agent_check=check,
+        clock=clock,
+        ready=ready,
+        shutdown=asyncio.Event(),
+    )
+    try:
+        for meeting_id in await log.unfinished():
+            dispatch.wake(meeting_id)
+        yield services
+    finally:
+        await dispatch.close()
+        await log.close()
+        await directory.close()
+        minutes.close()
+        await database.close()
+
+
+def _prompts(template: str, language: Language, variables: Mapping[str, Json]) -> Prompt:
+    rendered = render(template, language, variables)
+    return Prompt(rendered.system, rendered.user)
+
+
+def _defaults(settings: Settings) -> ModelDefaults:
+    return ModelDefaults(
+        default_model=settings.default_model,
+        default_base_url=settings.default_base_url,
+        default_api_key=settings.default_api_key,
+        standard=settings.model_standard,
+        anthropic_api_key=settings.anthropic_api_key,
+        openai_api_key=settings.openai_api_key,
+    )
+
+
+async def _answers(database: Database) -> bool:
+    try:
+        async with database.reader.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+    except SQLAlchemyError as failure:
+        _log.error("readyz.database", reason=str(failure))
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Keeps the log and what follows from it, in SQLite or Postgres."""

@@ -1,0 +1,83 @@
+"""The latest events of meetings that somebody follows or that are at work, in memory.
+
+A follower keeps no queue of its own, only the number it has reached, so a slow one costs
+nothing; what a feed no longer holds is read from the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+
+from app.store.frames import Frame
+
+_MOST_FRAMES = 256
+_MOST_FEEDS = 4_000
+
+
+class Feed:
+    """Frames in order of number without gaps; ``changed`` is set, and replaced, with each more.
+
+    A ``forgotten`` feed gets no more frames: who follows it must open it anew.
+    """
+
+    def __init__(self) -> None:
+        self.frames: deque[Frame] = deque(maxlen=_MOST_FRAMES)
+        self.changed = asyncio.Event()
+        self.forgotten = False
+
+    def extend(self, frames: Sequence[Frame]) -> None:
+        self.frames.extend(frames)
+        self.wake()
+
+    def wake(self) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def after(self, number: int) -> list[Frame] | None:
+        """The frames that follow ``number``; None if some of them are not held any more."""
+        if not self.frames or self.frames[-1].number <= number:
+            return []
+        first = self.frames[0].number
+        if first > number + 1:
+            return None
+        return [frame for frame in self.frames if frame.number > number]
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.frames) and self.frames[-1].last
+
+
+class Feeds:
+    """All feeds of a process. Only the event loop touches them."""
+
+    def __init__(self) -> None:
+        self._feeds: OrderedDict[str, Feed] = OrderedDict()
+
+    def get(self, meeting_id: str) -> Feed | None:
+        return self._feeds.get(meeting_id)
+
+    def open(self, meeting_id: str) -> Feed:
+        feed = self._feeds.get(meeting_id)
+        if feed is None:
+            feed = self._feeds[meeting_id] = Feed()
+            if len(self._feeds) > _MOST_FEEDS:
+                self._forget_one()
+        return feed
+
+    def publish(self, meeting_id: str, frames: Sequence[Frame]) -> None:
+        """Hand on what was committed. An ended meeting's feed stays with its readers only."""
+        feed = self._feeds.get(meeting_id)
+        if feed is None:
+            if frames[0].number > 1:
+                return
+            feed = self.open(meeting_id)
+        feed.extend(frames)
+        if feed.ended:
+            self._feeds.pop(meeting_id, None)
+
+    def _forget_one(self) -> None:
+        _, feed = self._feeds.popitem(last=False)
+        feed.forgotten = True
+        feed.wake()

@@ -1,0 +1,41 @@
+"""Events as they are streamed: encoded once, however many read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.domain.events import MEETING_ENDED
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One public event as server-sent bytes. ``last`` marks a ``meeting.ended``."""
+
+    number: int
+    position: int
+    content: bytes
+    last: bool
+
+
+def rfc3339(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def encode_frame(
+    id_: str, type_: str, meeting_id: str, at: datetime, data: str, extra: str = ""
+) -> bytes:
+    """The frame of API.md: ``id``, ``event``, and ``data`` on one line. ``id_`` is JSON."""
+    name = id_.strip('"')
+    return (
+        f"id: {name}\nevent: {type_}\n"
+        f'data: {{"id":{id_},"type":"{type_}","meeting_id":"{meeting_id}",{extra}'
+        f'"at":"{rfc3339(at)}","data":{data}}}\n\n'
+    ).encode()
+
+
+def meeting_frame(
+    number: int, position: int, type_: str, meeting_id: str, at: datetime, data: str
+) -> Frame:
+    content = encode_frame(str(number), type_, meeting_id, at, data)
+    return Frame(number, position, content, last=type_ == MEETING_ENDED)

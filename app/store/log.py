@@ -1,0 +1,208 @@
+"""The event log and its tail, over the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.coordinator.ports import Idempotency
+from app.domain.errors import LogUnavailable
+from app.domain.events import Entry, Event
+from app.domain.state import Status
+from app.store.database import Database
+from app.store.feeds import Feed, Feeds
+from app.store.frames import Frame, encode_frame, meeting_frame
+from app.store.tables import EventRow, MeetingRow, table
+from app.store.writer import LogWriter, Written
+
+_event = table(EventRow)
+_meeting = table(MeetingRow)
+
+_PAGE = 500
+_MOST_FRESH = 2_000
+
+
+class SqlEventLog:
+    """Implements the ports ``EventLog`` and ``Tail``. Made on the event loop that uses it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._loop = asyncio.get_running_loop()
+        self._feeds = Feeds()
+        self._anything = asyncio.Event()
+        # A meeting that was just created is read back at once by its runner; spare that.
+        self._fresh: OrderedDict[str, Sequence[Event]] = OrderedDict()
+        self._writer = LogWriter(database, self._committed)
+
+    async def close(self) -> None:
+        await self._writer.close()
+
+    async def append(
+        self,
+        meeting_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        idempotency: Idempotency | None = None,
+    ) -> Sequence[Event]:
+        self._fresh.pop(meeting_id, None)
+        made = await self._writer.submit(meeting_id, expected, entries, idempotency)
+        if expected == 0 and self._database.embedded:
+            self._fresh[meeting_id] = made
+            if len(self._fresh) > _MOST_FRESH:
+                self._fresh.popitem(last=False)
+        return made
+
+    async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
+        fresh = self._fresh.pop(meeting_id, None)
+        if fresh is not None and after == 0:
+            return fresh
+        query = (
+            select(_event)
+            .where(_event.c.meeting_id == meeting_id, _event.c.seq > after)
+            .order_by(_event.c.seq)
+        )
+        return [event_of(row) for row in await self._rows(query)]
+
+    async def unfinished(self) -> Sequence[str]:
+        query = (
+            select(_meeting.c.id)
+            .where(_meeting.c.status != Status.ENDED.value)
+            .order_by(_meeting.c.id)
+        )
+        return [row["id"] for row in await self._rows(query)]
+
+    # --- following ----------------------------------------------------------------------
+
+    async def follow(self, meeting_id: str, after: int) -> AsyncIterator[bytes]:
+        """Frames of the public events after ``after``, until an end that nothing follows."""
+        reached = after
+        while True:
+            feed = self._feeds.get(meeting_id)
+            if feed is None and await self._is_over(meeting_id):
+                while frames := await self._stored_frames(meeting_id, reached):
+                    reached = frames[-1].number
+                    yield joined(frames)
+                return
+            async for frames in self._follow_feed(
+                self._feeds.open(meeting_id), meeting_id, reached
+            ):
+                reached = frames[-1].number
+                yield joined(frames)
+                if frames[-1].last:
+                    return
+
+    async def _follow_feed(
+        self, feed: Feed, meeting_id: str, reached: int
+    ) -> AsyncIterator[Sequence[Frame]]:
+        """Frames until the meeting's end, or until the feed is forgotten and must be reopened."""
+        while not feed.forgotten:
+            changed = feed.changed
+            frames = feed.after(reached)
+            if frames is None or not feed.frames:
+                frames = await self._stored_frames(meeting_id, reached)
+            if frames:
+                reached = frames[-1].number
+                yield frames
+            elif feed.ended:
+                return
+            else:
+                await changed.wait()
+
+    async def follow_all(self, cursor: str | None) -> AsyncIterator[bytes]:
+        """The public events of all meetings after an opaque cursor, or from the beginning."""
+        reached = 0 if cursor is None else int(cursor)
+        while True:
+            changed = self._anything
+            query = (
+                select(_event)
+                .where(_event.c.position > reached, _event.c.number.is_not(None))
+                .order_by(_event.c.position)
+                .limit(_PAGE)
+            )
+            rows = await self._rows(query)
+            if rows:
+                reached = rows[-1]["position"]
+                yield b"".join(_common_frame(row) for row in rows)
+            else:
+                await changed.wait()
+
+    async def _is_over(self, meeting_id: str) -> bool:
+        query = select(_meeting.c.status).where(_meeting.c.id == meeting_id)
+        rows = await self._rows(query)
+        return bool(rows) and rows[0]["status"] == Status.ENDED.value
+
+    async def _stored_frames(self, meeting_id: str, after: int) -> list[Frame]:
+        query = (
+            select(_event)
+            .where(_event.c.meeting_id == meeting_id, _event.c.number > after)
+            .order_by(_event.c.number)
+            .limit(_PAGE)
+        )
+        return [_frame_of(row) for row in await self._rows(query)]
+
+    async def _rows(self, query: Any) -> Sequence[Any]:
+        try:
+            async with self._database.reader.connect() as connection:
+                return (await connection.execute(query)).mappings().all()
+        except SQLAlchemyError as failure:
+            raise LogUnavailable(f"The log could not be read: {failure}") from failure
+
+    # --- on the writer's thread ---------------------------------------------------------
+
+    def _committed(self, written: Sequence[Written]) -> None:
+        frames: dict[str, list[Frame]] = {}
+        for entry in written:
+            event = entry.event
+            if event.number is not None:
+                frame = meeting_frame(
+                    event.number,
+                    entry.position,
+                    event.type,
+                    event.meeting_id,
+                    event.at,
+                    entry.data,
+                )
+                frames.setdefault(event.meeting_id, []).append(frame)
+        if frames:
+            self._loop.call_soon_threadsafe(self._publish, frames)
+
+    def _publish(self, frames: dict[str, list[Frame]]) -> None:
+        for meeting_id, new in frames.items():
+            self._feeds.publish(meeting_id, new)
+        self._anything.set()
+        self._anything = asyncio.Event()
+
+
+def joined(frames: Sequence[Frame]) -> bytes:
+    return b"".join(frame.content for frame in frames)
+
+
+def event_of(row: Any) -> Event:
+    return Event(
+        type=row["type"],
+        data=orjson.loads(row["data"]),
+        at=row["at"],
+        step=row["step"],
+        fingerprint=row["fingerprint"],
+        meeting_id=row["meeting_id"],
+        seq=row["seq"],
+        number=row["number"],
+    )
+
+
+def _frame_of(row: Any) -> Frame:
+    return meeting_frame(
+        row["number"], row["position"], row["type"], row["meeting_id"], row["at"], row["data"]
+    )
+
+
+def _common_frame(row: Any) -> bytes:
+    cursor = f'"{row["position"]}"'
+    extra = f'"number":{row["number"]},'
+    return encode_frame(cursor, row["type"], row["meeting_id"], row["at"], row["data"], extra)

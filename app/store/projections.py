@@ -1,0 +1,196 @@
+"""What an append writes beside its events: the rows that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam
+
+from app.domain import events
+from app.domain.events import Event
+from app.domain.state import MeetingState
+from app.store.state_rows import changing_columns, encode, new_row, search_text
+from app.store.tables import (
+    CancellationRow,
+    DissentRow,
+    MeetingMetadataRow,
+    MeetingRow,
+    ParticipantRow,
+    ReplyRow,
+    RoundRow,
+    table,
+)
+
+_meeting = table(MeetingRow)
+_round = table(RoundRow)
+_cancellation = table(CancellationRow)
+
+_UPDATE_MEETING = _meeting.update().where(_meeting.c.id == bindparam("of_id"))
+_UPDATE_SEARCH = _UPDATE_MEETING.values(search_text=bindparam("new_text"))
+_IN_ROUND = (_round.c.meeting_id == bindparam("of_id")) & (_round.c.number == bindparam("of_round"))
+_CLOSE_ROUND = (
+    _round.update()
+    .where(_IN_ROUND)
+    .values(closed_at=bindparam("at"), consensus=bindparam("reached"))
+)
+_SUM_UP_ROUND = _round.update().where(_IN_ROUND).values(summary=bindparam("text"))
+_CLOSE_CANCELLATION = (
+    _cancellation.update()
+    .where(_cancellation.c.meeting_id == bindparam("of_id"))
+    .values(state=bindparam("now_state"), items=bindparam("now_items"))
+)
+_INSERT_MEETING = _meeting.insert()
+_INSERT_ROUND = _round.insert()
+_INSERT_REPLY = table(ReplyRow).insert()
+_INSERT_PARTICIPANT = table(ParticipantRow).insert()
+_INSERT_METADATA = table(MeetingMetadataRow).insert()
+_INSERT_DISSENT = table(DissentRow).insert()
+_INSERT_CANCELLATION = _cancellation.insert()
+
+
+class Projections:
+    """Collects the rows of many appends, to write each table's at once and in a safe order."""
+
+    _ORDER = (
+        _INSERT_MEETING,
+        _UPDATE_MEETING,
+        _UPDATE_SEARCH,
+        _INSERT_PARTICIPANT,
+        _INSERT_METADATA,
+        _INSERT_ROUND,
+        _CLOSE_ROUND,
+        _SUM_UP_ROUND,
+        _INSERT_REPLY,
+        _INSERT_DISSENT,
+        _INSERT_CANCELLATION,
+        _CLOSE_CANCELLATION,
+    )
+
+    def __init__(self) -> None:
+        self._rows: dict[Any, list[dict[str, Any]]] = {statement: [] for statement in self._ORDER}
+        self._changed: dict[str, MeetingState] = {}
+        self._new: dict[str, str] = {}
+
+    def take(self, state: MeetingState, new: Sequence[Event], encoded: Sequence[str]) -> None:
+        """Take in the events of one append, and the state that the meeting has after them."""
+        self._changed[state.meeting.id] = state
+        for event, text in zip(new, encoded, strict=True):
+            if event.type == events.MEETING_CREATED:
+                self._new[event.meeting_id] = text
+            project = _PROJECTIONS.get(event.type)
+            if project is not None:
+                project(self._rows, event, state)
+
+    def write(self, connection: Connection) -> None:
+        for id_, state in self._changed.items():
+            if id_ in self._new:
+                self._rows[_INSERT_MEETING].append(new_row(state, self._new[id_]))
+            else:
+                self._rows[_UPDATE_MEETING].append({"of_id": id_, **changing_columns(state)})
+        for statement in self._ORDER:
+            if self._rows[statement]:
+                connection.execute(statement, self._rows[statement])
+
+
+_Rows = dict[Any, list[dict[str, Any]]]
+
+
+def _created(rows: _Rows, event: Event, state: MeetingState) -> None:
+    id_ = event.meeting_id
+    for number, seat in enumerate(state.meeting.seats):
+        row = {**seat.record(), "weight": str(seat.weight), "meeting_id": id_, "seat": number}
+        rows[_INSERT_PARTICIPANT].append(row)
+    for key, value in state.meeting.metadata.items():
+        rows[_INSERT_METADATA].append({"meeting_id": id_, "key": key, "value": value})
+
+
+def _round_started(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    rows[_INSERT_ROUND].append(
+        {
+            "meeting_id": event.meeting_id,
+            "number": event.data["round"],
+            "motion": event.data.get("motion"),
+            "started_at": event.at,
+        }
+    )
+
+
+def _round_closed(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    rows[_CLOSE_ROUND].append(
+        {
+            "of_id": event.meeting_id,
+            "of_round": event.data["round"],
+            "at": event.at,
+            "reached": event.data.get("consensus"),
+        }
+    )
+
+
+def _summary(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    rows[_SUM_UP_ROUND].append(
+        {
+            "of_id": event.meeting_id,
+            "of_round": event.data["round"],
+            "text": event.data["summary"],
+        }
+    )
+
+
+def _reply(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    usage = event.data["usage"] or {}
+    rows[_INSERT_REPLY].append(
+        {
+            "meeting_id": event.meeting_id,
+            "seq": event.seq,
+            "round": event.data["round"],
+            "participant": event.data["participant"],
+            "attempt": event.data["attempt"],
+            "final": event.data["final"],
+            "status": event.data["status"],
+            "stance": event.data.get("stance"),
+            "input_tokens": usage.get("input_tokens"),
+            "output_tokens": usage.get("output_tokens"),
+            "usd": usage.get("usd"),
+        }
+    )
+
+
+def _cancellation_requested(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    rows[_INSERT_CANCELLATION].append(
+        {
+            "meeting_id": event.meeting_id,
+            "requested_at": event.at,
+            "reason": event.data["reason"],
+            "state": "requested",
+            "items": "[]",
+        }
+    )
+
+
+def _cancellation_closed(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    rows[_CLOSE_CANCELLATION].append(
+        {
+            "of_id": event.meeting_id,
+            "now_state": event.data["state"],
+            "now_items": encode(event.data["items"]),
+        }
+    )
+
+
+def _ended(rows: _Rows, event: Event, state: MeetingState) -> None:
+    rows[_UPDATE_SEARCH].append({"of_id": event.meeting_id, "new_text": search_text(state)})
+    for number, dissent in enumerate(event.data["outcome"]["dissents"]):
+        rows[_INSERT_DISSENT].append({"meeting_id": event.meeting_id, "number": number, **dissent})
+
+
+_PROJECTIONS: dict[str, Callable[[_Rows, Event, MeetingState], None]] = {
+    events.MEETING_CREATED: _created,
+    events.ROUND_STARTED: _round_started,
+    events.ROUND_CLOSED: _round_closed,
+    events.SUMMARY_UPDATED: _summary,
+    events.REPLY_RECEIVED: _reply,
+    events.CANCELLATION_REQUESTED: _cancellation_requested,
+    events.CANCELLATION_CLOSED: _cancellation_closed,
+    events.MEETING_ENDED: _ended,
+}
