@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.coordinator.ports import Agent
-from app.coordinator.run import REQUEST
+from app.coordinator.questions import REQUEST
 from app.domain import events
 from app.domain.events import Event
 from app.domain.meeting import Json

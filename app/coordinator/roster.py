@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from app.coordinator.opening import OpenMeeting, SeatWanted
+from app.coordinator.ports import AgentProfile
 from app.domain.errors import Fault, InvalidRequest
 from app.domain.meeting import Language, Seat
 from app.domain.reply_text import folded
 from app.formats.format import Format
+
+ONE = Fraction(1)
 
 Perspective = Callable[[str, Language, str], tuple[str, str]]
 """The (name, role) that a format's prompts hold for a perspective's key, in a language."""
 
 
 def seat_participants(
-    wish: OpenMeeting, format_: Format, perspective: Perspective
+    wish: OpenMeeting,
+    format_: Format,
+    perspective: Perspective,
+    agents: Mapping[str, AgentProfile],
 ) -> tuple[Seat, ...]:
     """The seats of the meeting. Raises ``InvalidRequest`` for too few, too many or equal names."""
     wanted = wish.seats or tuple(SeatWanted() for _ in range(_count(wish, format_)))
@@ -34,20 +40,25 @@ def seat_participants(
         taken.add(folded(own))
         fill = open_ or format_.fills_roles
         own_role = seat.role if seat.role is not None else (role if fill else "")
-        seats.append(
-            Seat(
-                own,
-                own_role,
-                seat.agent,
-                Fraction(1) if seat.weight is None else seat.weight,
-                seat.expert,
-            )
-        )
+        weight = _weight(seat, wish.domains, agents)
+        seats.append(Seat(own, own_role, seat.agent, weight, seat.expert))
     return tuple(seats)
 
 
+def _weight(
+    seat: SeatWanted, domains: Sequence[str], agents: Mapping[str, AgentProfile]
+) -> Fraction:
+    """The weight asked for, else the agent's highest expertise in the meeting's domains
+    (PROTOCOLS 7)."""
+    if seat.weight is not None:
+        return seat.weight
+    profile = agents.get(seat.agent)
+    known = {} if profile is None else profile.expertise
+    return max((Fraction(known[domain]) for domain in domains if domain in known), default=ONE)
+
+
 def _count(wish: OpenMeeting, format_: Format) -> int:
-    return format_.usual_seats if wish.count is None else wish.count
+    return format_.usual_seats(wish.rules) if wish.count is None else wish.count
 
 
 def _check_number(wish: OpenMeeting, format_: Format, number: int) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from datetime import datetime
 
 from app.coordinator.conclusion import conclude, finish, recorded_decision
 from app.coordinator.journal import Journal
+from app.coordinator.pausing import Paused
 from app.coordinator.ports import Agent, Agents, Clock, EventLog, MinutesFile, Prompts
 from app.coordinator.run import MeetingRun
 from app.domain.errors import LogUnavailable, NotFound, Superseded, YoriaiError
@@ -35,8 +37,10 @@ class Runner:
         self._journals: dict[str, Journal] = {}
         self._hearing: set[asyncio.Task[None]] = set()
 
-    async def advance(self, meeting_id: str) -> None:
-        """Take the meeting to its end, from wherever its log stands.
+    async def advance(self, meeting_id: str) -> datetime | None:
+        """Take the meeting as far as it goes, from wherever its log stands.
+
+        None: it has ended. Else the time from which there is something to do again.
 
         Raises ``Superseded`` when another runner holds it, ``LogUnavailable`` when the log
         cannot be written, and, after ending the meeting as failed, whatever fault of ours
@@ -44,12 +48,15 @@ class Runner:
         """
         journal = Journal(self._log, await self._log.read(meeting_id))
         if journal.state.ended:
-            return
+            return None
         self._journals[meeting_id] = journal
         try:
             await self._advance(journal)
+        except Paused as pause:
+            return pause.until
         finally:
             del self._journals[meeting_id]
+        return None
 
     def hear(self, meeting_id: str) -> bool:
         """A hint that a caller has appended something; True if the meeting is at work here."""
@@ -68,7 +75,7 @@ class Runner:
         if decision is None:
             try:
                 decision = await self._hold(journal, agents)
-            except (Superseded, LogUnavailable):
+            except (Superseded, LogUnavailable, Paused):
                 raise
             except Exception as error:
                 fault = error

@@ -118,7 +118,7 @@ class MeetingService:
     async def _draft(self, wish: OpenMeeting, meeting_id: str) -> _Draft:
         format_ = FORMATS[wish.format]
         agents, faults = await self._profiles(wish)
-        seats = seat_participants(wish, format_, self._perspective)
+        seats = seat_participants(wish, format_, self._perspective, agents)
         meeting = Meeting(
             id=meeting_id,
             format=wish.format,
@@ -141,7 +141,7 @@ class MeetingService:
             ephemeral=wish.ephemeral,
             metadata=wish.metadata,
         )
-        faults += _price_faults(meeting, agents)
+        faults += [*_price_faults(meeting, agents), *format_.faults(meeting)]
         if faults:
             raise InvalidRequest(*faults)
         warnings = _warnings(agents)

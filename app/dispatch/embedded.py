@@ -19,14 +19,14 @@ _log = structlog.get_logger(__name__)
 class EmbeddedDispatch:
     """Implements the port ``Dispatch``.
 
-    ``advance`` takes a meeting as far as it goes; ``hear`` passes a hint to one that is at work
-    and says whether there is one.
+    ``advance`` takes a meeting as far as it goes and says when to go on, if ever; ``hear``
+    passes a hint to one that is at work and says whether there is one.
     """
 
     def __init__(
         self,
         clock: Clock,
-        advance: Callable[[str], Awaitable[None]],
+        advance: Callable[[str], Awaitable[datetime | None]],
         hear: Callable[[str], bool],
     ) -> None:
         self._clock = clock
@@ -36,6 +36,7 @@ class EmbeddedDispatch:
         self._timers: dict[str, Timer] = {}
 
     def wake(self, meeting_id: str, at: datetime | None = None) -> None:
+        self._forget_timer(meeting_id)
         if at is not None:
             self._timers[meeting_id] = self._clock.call_at(at, lambda: self.wake(meeting_id))
         elif not self._hear(meeting_id) and meeting_id not in self._tasks:
@@ -51,17 +52,23 @@ class EmbeddedDispatch:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _work(self, meeting_id: str) -> None:
-        self._timers.pop(meeting_id, None)
+        later: datetime | None = None
         try:
-            await self._advance(meeting_id)
+            later = await self._advance(meeting_id)
         except Superseded as fence:
             _log.warning("meeting.superseded", meeting_id=meeting_id, reason=fence.message)
         except LogUnavailable as outage:
             _log.error("meeting.interrupted", meeting_id=meeting_id, reason=outage.message)
             later = self._clock.now() + timedelta(seconds=_RETRY_SECONDS)
-            self.wake(meeting_id, later)
         except Exception:
             # The runner has ended the meeting as failed; here the fault reaches the operator.
             _log.exception("meeting.failed", meeting_id=meeting_id)
         finally:
             del self._tasks[meeting_id]
+        if later is not None:
+            self.wake(meeting_id, later)
+
+    def _forget_timer(self, meeting_id: str) -> None:
+        timer = self._timers.pop(meeting_id, None)
+        if timer is not None:
+            timer.cancel()

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from app.domain.meeting import Json
+from app.domain.meeting import CompletionGate, Json
 
 if TYPE_CHECKING:
+    from app.domain.completion_gate import Close, Revise
     from app.domain.outcome import Outcome, StopReason
 
 Office = Literal["participant", "secretary", "chair"]
@@ -106,7 +107,21 @@ class Note:
     content: Mapping[str, Json]
 
 
-Step = Gather | Note
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Ask whether the result is complete, and wait as the completion gate does (PROTOCOLS 10).
+
+    ``asks`` hold one question for each participant, with keys below ``key``; ``attempt`` counts
+    from 1. Sent back: the gate's ``Close`` or ``Revise``.
+    """
+
+    key: str
+    settings: CompletionGate
+    asks: tuple[Ask, ...]
+    attempt: int
+
+
+Step = Gather | Note | Confirm
 
 Conversation = Generator[Step, Any, "Outcome"]
 """A format at work."""
@@ -132,6 +147,10 @@ def gather(*asks: Ask) -> Part[tuple[Reply, ...]]:
 def consult(ask: Ask) -> Part[Reply]:
     (reply,) = yield Gather((ask,))
     return reply
+
+
+def confirm(step: Confirm) -> Part[Close | Revise]:
+    return (yield step)
 
 
 def note(key: str, type_: str, **content: Json) -> Part[None]:

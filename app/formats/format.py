@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from app.domain.errors import Fault
 from app.domain.meeting import Json, Meeting
 from app.domain.steps import Conversation, Office
 
@@ -31,7 +32,9 @@ class Format:
     ``perspectives`` gives the keys of the roles or framings for seats that a caller leaves
     open; the texts behind the keys are with the format's prompts. ``fills_roles`` says that
     named participants without a role get one too. ``rules`` is a frozen dataclass: the
-    format's own settings with their defaults and bounds.
+    format's own settings with their defaults and bounds. ``usual_seats`` is how many sit
+    there by these rules when a caller names nobody. ``faults`` says what is wrong with a
+    meeting beyond what the types of its fields can say.
     """
 
     name: str
@@ -40,7 +43,13 @@ class Format:
     plan: Callable[[Meeting], tuple[PlannedAsk, ...]]
     perspectives: Callable[[str, Mapping[str, Json], int], tuple[str, ...]]
     rules: type
+    usual_seats: Callable[[Mapping[str, Json]], int]
+    faults: Callable[[Meeting], tuple[Fault, ...]] = lambda meeting: ()
     fewest_seats: int = 2
     most_seats: int = 20
-    usual_seats: int = 3
     fills_roles: bool = False
+
+
+def longest(characters: int) -> str:
+    """A stand-in for a text of so many characters, as heavy as any: three bytes each."""
+    return "議" * characters

@@ -37,7 +37,7 @@ from app.domain.summary import (
     extractive_summary,
 )
 from app.formats.closing import draft_synthesis, missing_replies, result_of
-from app.formats.format import Format, PlannedAsk
+from app.formats.format import Format, PlannedAsk, longest
 
 _MOST_QUOTED_CHARACTERS = 4_000
 """Of one reply, in what the secretary is shown."""
@@ -394,10 +394,24 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
     rounds = meeting.limits.rounds
     table = _Table(meeting, meeting.motion or meeting.topic)
     opening = _questions(table, 1)[0].variables
-    summary = "x" * MOST_SUMMARY_CHARACTERS
-    later = {**opening, "summary": summary, "motion": "x" * MOST_MOTION_CHARACTERS}
-    quoted: dict[str, Json] = {"label": "x", "stance": "x", "text": "x" * _MOST_QUOTED_CHARACTERS}
-    read = {**later, "consensus": "x", "replies": [quoted] * seats, "most_characters": 0}
+    summary = longest(MOST_SUMMARY_CHARACTERS)
+    later = {
+        **opening,
+        "summary": summary,
+        "motion": longest(MOST_MOTION_CHARACTERS),
+        "last_stance": Stance.DISAGREE.value,
+    }
+    quoted: dict[str, Json] = {
+        "label": labels(meeting)[meeting.seats[-1].name],
+        "stance": Stance.DISAGREE.value,
+        "text": longest(_MOST_QUOTED_CHARACTERS),
+    }
+    read = {
+        **later,
+        "consensus": Consensus.MAJORITY.value,
+        "replies": [quoted] * seats,
+        "most_characters": MOST_SUMMARY_CHARACTERS,
+    }
     usual = (rounds + 1) // 2
     return (
         PlannedAsk("roundtable/ask", opening, seats, seats),
@@ -420,4 +434,5 @@ FORMAT = Format(
     plan=plan,
     perspectives=_perspectives,
     rules=RoundtableRules,
+    usual_seats=lambda rules: 3,
 )

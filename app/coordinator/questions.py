@@ -1,0 +1,199 @@
+"""Asking one question on behalf of a meeting: found in the log, or sent, read and recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from hashlib import blake2b
+
+from app.coordinator.account import Account
+from app.coordinator.asking import Exchange, exchange, unanswered
+from app.coordinator.journal import Journal
+from app.coordinator.ports import Agent, Clock, Prompt, Prompts, Request
+from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, recorded_reply
+from app.domain import events
+from app.domain.envelope import closing_seconds
+from app.domain.events import Entry
+from app.domain.meeting import CHAIR, SECRETARY
+from app.domain.steps import Ask, Reply, ReplyStatus
+
+REQUEST = "/request"
+"""Ends the key under which a request is recorded as reserved."""
+
+_EXHAUSTED = "envelope/exhausted"
+
+
+class Questions:
+    """``agents`` are those of the meeting, by name; one that is missing makes its replies errors.
+
+    ``deadline`` is when the meeting must have ended, ``talk_deadline`` when its conversation
+    must have: between them lies the closing reserve.
+    """
+
+    def __init__(
+        self, journal: Journal, clock: Clock, agents: Mapping[str, Agent], prompts: Prompts
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._agents = agents
+        self._prompts = prompts
+        self._meeting = journal.state.meeting
+        self._account = Account(journal.state, journal.entries)
+        self._in_flight: set[asyncio.Task[Reply]] = set()
+        self.budget_spent = journal.find(_EXHAUSTED) is not None
+        self.deadline = self._begin()
+        reserve = closing_seconds(self._meeting.limits.seconds)
+        self.talk_deadline = self.deadline - timedelta(seconds=reserve)
+
+    def _begin(self) -> datetime:
+        state = self._journal.state
+        if state.deadline is not None:
+            return state.deadline
+        now = self._clock.now()
+        deadline = now + timedelta(seconds=self._meeting.limits.seconds)
+        content = {"deadline": deadline.isoformat()}
+        self._journal.add(Entry(events.MEETING_STARTED, content, now, step="start"))
+        return deadline
+
+    def recall(self, ask: Ask) -> Reply | None:
+        """The reply to this question that the log already holds.
+
+        Raises ``ReplayDiverged`` if the log holds another question under its key.
+        """
+        recorded = self._journal.find(ask.key + AGAIN) or self._journal.find(ask.key)
+        if recorded is None:
+            return None
+        check_fingerprint(recorded, ask)
+        return recorded_reply(recorded) if recorded.data["final"] else None
+
+    def begun(self, asks: Iterable[Ask]) -> bool:
+        return any(self._journal.find(ask.key) for ask in asks)
+
+    def start(self, ask: Ask) -> asyncio.Task[Reply]:
+        """Ask in the background; ``abort`` ends the waiting for it."""
+        task = asyncio.create_task(self._ask(ask))
+        self._in_flight.add(task)
+        task.add_done_callback(self._in_flight.discard)
+        return task
+
+    def abort(self) -> None:
+        for task in self._in_flight:
+            task.cancel()
+
+    async def abandon(self) -> None:
+        """Abort, and wait until nothing is left."""
+        left = tuple(self._in_flight)
+        self.abort()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    async def _ask(self, ask: Ask) -> Reply:
+        """Ask, and once more if the reply does not fit (PROTOCOLS 16)."""
+        first = self._journal.find(ask.key)
+        fault = None if first is None else first.data["reason"]
+        if fault is None:
+            made = await self._exchange(ask, attempt=1)
+            if made.final:
+                return made.reply
+            fault = made.fault
+        return (await self._exchange(ask, attempt=2, fault=fault)).reply
+
+    async def _exchange(self, ask: Ask, attempt: int, fault: str | None = None) -> Exchange:
+        step = ask.key if attempt == 1 else ask.key + AGAIN
+        request_id = self._request_id(step)
+        agent = self._agents.get(self._agent_of(ask))
+        until = self._until(ask)
+        if agent is None:
+            reason = f"There is no agent named {self._agent_of(ask)!r} any more."
+            made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
+        elif self._clock.now() >= until:
+            reason = "The meeting's time was over before this was asked."
+            made = unanswered(ask, ReplyStatus.TIMEOUT, reason, attempt)
+        else:
+            prompt = self._prompt(ask, fault)
+            made = await self._send(ask, agent, prompt, step, request_id, until, attempt)
+        self._record(ask, step, made, request_id)
+        return made
+
+    async def _send(
+        self,
+        ask: Ask,
+        agent: Agent,
+        prompt: Prompt,
+        step: str,
+        request_id: str,
+        until: datetime,
+        attempt: int,
+    ) -> Exchange:
+        cost = self._account.cost_of(agent.profile, prompt.system, prompt.user)
+        if not self._account.reserve(cost, closing=ask.closing):
+            self._exhaust(ask)
+            reason = "The meeting's envelope has no room for this request."
+            return unanswered(ask, ReplyStatus.BUDGET, reason, attempt)
+        turn = self._account.turn(step, agent.profile.name)
+        reserved = {
+            "for": step,
+            "request_id": request_id,
+            "who": ask.who,
+            "agent": agent.profile.name,
+            "turn": turn,
+            "reserved": cost.record(),
+        }
+        now = self._clock.now()
+        self._journal.add(Entry(events.REQUEST_RESERVED, reserved, now, step + REQUEST))
+        await self._journal.durable()
+        request = Request(
+            request_id=request_id,
+            meeting_id=self._meeting.id,
+            who=ask.who,
+            office=ask.office,
+            round=ask.round,
+            turn=turn,
+            template=ask.template,
+            variables=ask.variables,
+            language=self._meeting.language,
+            system=prompt.system,
+            prompt=prompt.user,
+            deadline=until,
+        )
+        made = await exchange(self._clock, agent, ask, request, attempt)
+        self._account.settle(cost, made.usage)
+        return made
+
+    def _prompt(self, ask: Ask, fault: str | None) -> Prompt:
+        language = self._meeting.language
+        first = self._prompts(ask.template, language, ask.variables)
+        if fault is None:
+            return first
+        again = self._prompts("again", language, {"prompt": first.user, "fault": fault})
+        return Prompt(first.system, again.user)
+
+    def _exhaust(self, ask: Ask) -> None:
+        if self.budget_spent:
+            return
+        self.budget_spent = True
+        content = {"round": ask.round, "participant": ask.who}
+        self._journal.add(Entry(events.BUDGET_EXHAUSTED, content, self._clock.now(), _EXHAUSTED))
+
+    def _record(self, ask: Ask, step: str, made: Exchange, request_id: str) -> None:
+        seat = ask.office == "participant"
+        type_ = events.REPLY_RECEIVED if seat else events.OFFICE_REPLIED
+        at = self._clock.now()
+        self._journal.add(Entry(type_, made.record(request_id), at, step, fingerprint(ask)))
+
+    def _request_id(self, step: str) -> str:
+        """The same for the same question, so that a far side can tell a repetition."""
+        digest = blake2b(step.encode(), digest_size=8).hexdigest()
+        return f"req_{self._meeting.id.removeprefix('mtg_')}_{digest}"
+
+    def _agent_of(self, ask: Ask) -> str:
+        if ask.office == SECRETARY:
+            return self._meeting.secretary
+        if ask.office == CHAIR:
+            return self._meeting.chair_agent
+        return self._meeting.seat(ask.who).agent
+
+    def _until(self, ask: Ask) -> datetime:
+        """When this question's time is over; only closing ones may use the reserve."""
+        reply_limit = self._clock.now() + timedelta(seconds=self._meeting.limits.reply_seconds)
+        return min(reply_limit, self.deadline if ask.closing else self.talk_deadline)

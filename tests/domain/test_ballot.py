@@ -1,0 +1,371 @@
+"""Reading ballots: every shape of PROTOCOLS 16, and every fault by its sentence."""
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.ballot import (
+    BinaryReading,
+    LetterRankingReading,
+    RankingReading,
+    RecommendationReading,
+    ScoringReading,
+    VoteReading,
+    mentioned,
+    read_number,
+)
+from app.domain.meeting import exact
+from app.domain.steps import Reading, ReplyStatus
+
+OPTIONS = ("PostgreSQL", "DynamoDB", "MongoDB")
+VOTE = VoteReading(OPTIONS)
+RANKED = RankingReading(OPTIONS, abstention_accepted=True)
+RECOMMEND = RecommendationReading()
+BINARY = BinaryReading()
+SCORES = ScoringReading(("X", "Y"), ("cost", "risk"))
+READINGS: tuple[Reading, ...] = (
+    VOTE,
+    VoteReading(OPTIONS, abstention_accepted=False),
+    RANKED,
+    RankingReading(OPTIONS, complete=True),
+    LetterRankingReading(("A", "B")),
+    RECOMMEND,
+    BINARY,
+    SCORES,
+    ScoringReading(OPTIONS),
+)
+
+
+def vote(**fields: Any) -> str:
+    return json.dumps({"vote": "PostgreSQL", "confidence": 0.9} | fields, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("written", "scale", "number"),
+    [
+        (0.9, 1, Fraction(9, 10)),
+        ("0.9", 1, Fraction(9, 10)),
+        (".9", 1, Fraction(9, 10)),
+        ("90%", 1, Fraction(9, 10)),
+        ("９０％", 1, Fraction(9, 10)),
+        ("9/10", 1, Fraction(9, 10)),
+        ("9 / 10", 1, Fraction(9, 10)),
+        (1, 1, Fraction(1)),
+        ("8/10", 10, Fraction(8)),
+        ("4/5", 10, Fraction(8)),
+        ("80%", 10, Fraction(8)),
+        ("8", 10, Fraction(8)),
+        ("-1", 10, Fraction(-1)),
+        (0.1 + 0.2, 1, Fraction("0.30000000000000004")),
+    ],
+)
+def test_numbers_are_read_as_written(written: object, scale: int, number: Fraction) -> None:
+    assert read_number(written, scale) == number
+
+
+@pytest.mark.parametrize(
+    "written",
+    [True, False, None, "high", "nine", "", "1e9", "1e999999", "9/0", "9/0.0", "0,9", "9 out of 10",
+     float("nan"), float("inf"), [], {}, "9" * 40, "٩", "90%%"],
+)  # fmt: skip
+def test_what_is_no_number(written: object) -> None:
+    assert read_number(written, 10) is None
+
+
+@pytest.mark.parametrize("written", [0.9, "0.9", "90%", "9/10"])
+def test_a_vote_is_stored_with_the_exact_confidence(written: object) -> None:
+    read = VOTE.read(vote(confidence=written, rationale=" it is known ", mitigation="a spike"))
+    assert read.fault is None
+    assert read.values == {
+        "ballot": {"vote": "PostgreSQL"},
+        "confidence": 0.9,
+        "rationale": "it is known",
+        "mitigation": "a spike",
+    }
+    assert isinstance(read.values["confidence"], float)
+    assert exact(read.values["confidence"]) == Fraction(9, 10)
+
+
+@pytest.mark.parametrize("spelled", ["postgresql", " PostgreSQL ", "ＰｏｓｔｇｒｅＳＱＬ"])
+def test_the_ballot_holds_the_meetings_own_spelling(spelled: str) -> None:
+    assert VOTE.read(vote(vote=spelled)).values["ballot"] == {"vote": "PostgreSQL"}
+
+
+def test_a_number_may_name_an_option() -> None:
+    assert VoteReading(("2026", "2027")).read(vote(vote=2026)).values["ballot"] == {"vote": "2026"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("I am for PostgreSQL.", "There is no JSON object in the reply."),
+        ('{"confidence": 0.9}', 'The key "vote" is missing.'),
+        (
+            vote(vote="Oracle"),
+            'The vote is "Oracle", but the options are "PostgreSQL", "DynamoDB", "MongoDB".',
+        ),
+        (
+            vote(vote=["DynamoDB"]),
+            'The vote is a list, but the options are "PostgreSQL", "DynamoDB", "MongoDB".',
+        ),
+        ('{"vote": "MongoDB"}', 'The key "confidence" is missing.'),
+        (
+            vote(confidence="high"),
+            'The key "confidence" is "high"; it must be a number from 0 to 1, in digits.',
+        ),
+        (
+            vote(confidence=True),
+            'The key "confidence" is true; it must be a number from 0 to 1, in digits.',
+        ),
+        (
+            '{"vote": "MongoDB", "confidence": 1e999999}',
+            'The key "confidence" is endless; it must be a number from 0 to 1, in digits.',
+        ),
+        (
+            vote(confidence=9),
+            'The key "confidence" is out of range; it must be a number from 0 to 1.',
+        ),
+        (
+            vote(confidence="120%"),
+            'The key "confidence" is out of range; it must be a number from 0 to 1.',
+        ),
+        (
+            vote(confidence=-0.1),
+            'The key "confidence" is out of range; it must be a number from 0 to 1.',
+        ),
+    ],
+)
+def test_faults_of_a_vote(text: str, fault: str) -> None:
+    read = VOTE.read(text)
+    assert (read.fault, read.values["ballot"]) == (fault, None)
+
+
+def test_not_a_number_is_no_json() -> None:
+    assert VOTE.read('{"vote": "MongoDB", "confidence": NaN}').fault is not None
+
+
+def test_the_last_object_counts() -> None:
+    text = vote(vote="MongoDB") + "\nNo, rather:\n```json\n" + vote(vote="DynamoDB") + "\n```"
+    assert VOTE.read(text).values["ballot"] == {"vote": "DynamoDB"}
+
+
+def test_an_abstention_needs_no_confidence() -> None:
+    read = VOTE.read('{"vote": "abstain", "rationale": "not my field"}')
+    assert read.fault is None
+    assert read.values["ballot"] == {"vote": "ABSTAIN"}
+    assert (read.values["confidence"], read.values["rationale"]) == (None, "not my field")
+
+
+def test_an_abstention_that_is_not_accepted_is_a_fault_and_stays_visible() -> None:
+    read = VoteReading(("A1", "B1"), abstention_accepted=False).read('{"vote": "ABSTAIN"}')
+    assert read.fault == 'An abstention is not accepted here; choose among "A1", "B1".'
+    assert read.values["ballot"] == {"vote": "ABSTAIN"}
+
+
+def test_an_option_called_abstain_is_an_option() -> None:
+    reading = VoteReading(("Abstain", "B1"), abstention_accepted=False)
+    assert reading.read(vote(vote="abstain")).fault is None
+
+
+@pytest.mark.parametrize(
+    ("text", "off_topic"),
+    [
+        ("The weather is fine.", True),
+        ("I like postgresql best.", False),
+        ("<think>PostgreSQL?</think> The weather is fine.", True),
+        ('{"weather": "fine"}', False),
+        ("", True),
+    ],
+)
+def test_off_topic_is_no_object_and_no_option(text: str, off_topic: bool) -> None:
+    read = VOTE.read(text)
+    assert read.fault is not None
+    assert read.values.get("off_topic", False) is off_topic
+
+
+def test_recommendations_and_letters_are_never_off_topic() -> None:
+    assert "off_topic" not in RECOMMEND.read("hello").values
+    assert "off_topic" not in LetterRankingReading(("A", "B")).read("hello").values
+
+
+def test_a_ranking_may_leave_options_out() -> None:
+    read = RANKED.read('{"ranking": ["mongodb", "PostgreSQL"], "confidence": "80%"}')
+    assert read.fault is None
+    assert read.values["ballot"] == {"ranking": ["MongoDB", "PostgreSQL"]}
+    assert read.values["confidence"] == 0.8
+    assert RANKED.read('{"ranking": ["MongoDB"]}').values["confidence"] is None
+
+
+@pytest.mark.parametrize(
+    ("ranking", "fault"),
+    [
+        (["Oracle", "MongoDB"], 'The ranking names "Oracle", but there is only'),
+        (["MongoDB", "mongodb"], 'The ranking names "MongoDB" more than once.'),
+        ([], 'The key "ranking" must be a list, best first, of'),
+        ("MongoDB", 'The key "ranking" must be a list, best first, of'),
+        ([["MongoDB"]], "The ranking names a list, but there is only"),
+    ],
+)
+def test_faults_of_a_ranking(ranking: object, fault: str) -> None:
+    read = RANKED.read(json.dumps({"ranking": ranking}))
+    assert read.fault is not None
+    assert read.fault.startswith(fault)
+
+
+def test_a_complete_ranking_names_what_is_missing() -> None:
+    read = RankingReading(OPTIONS, complete=True).read('{"ranking": ["MongoDB"]}')
+    assert read.fault == 'The ranking leaves out "PostgreSQL", "DynamoDB".'
+
+
+@pytest.mark.parametrize(
+    "text", ['{"ranking": "ABSTAIN"}', '{"ranking": ["abstain"]}', '{"vote": "ABSTAIN"}']
+)
+def test_abstaining_from_a_ranked_vote(text: str) -> None:
+    read = RANKED.read(text)
+    assert (read.fault, read.values["ballot"]) == (None, {"vote": "ABSTAIN"})
+    refused = RankingReading(OPTIONS, abstention_accepted=False).read(text)
+    assert refused.fault is not None
+    assert refused.values["ballot"] == {"vote": "ABSTAIN"}
+    assert RankingReading(OPTIONS).read(text).values["ballot"] is None
+
+
+def test_letters_are_ranked_and_may_be_left_out() -> None:
+    reading = LetterRankingReading(("A", "B", "C"))
+    assert reading.read('{"ranking": ["b", "A"]}').values["ballot"] == {"ranking": ["B", "A"]}
+    assert reading.read('{"ranking": ["B", "B"]}').fault is not None
+    assert reading.read('{"ranking": ["D"]}').fault is not None
+
+
+def test_recommendations() -> None:
+    text = '{"recommendations": [{"title": " Use  a queue ", "confidence": "8/10", "why": "load"}]}'
+    read = RECOMMEND.read(text)
+    assert read.fault is None
+    assert read.values["ballot"] == {
+        "recommendations": [{"title": "Use a queue", "confidence": 8, "why": "load"}]
+    }
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ([], 'The key "recommendations" must be a list with one to three of them.'),
+        ([{"title": "a", "confidence": 5}] * 4, "There are 4 recommendations; give three at"),
+        ([{"title": "a", "confidence": 5}, {"confidence": 5}], 'Recommendation 2 has no "title".'),
+        (["a"], 'Recommendation 1 has no "title".'),
+        ([{"title": "a"}], 'The "confidence" of recommendation 1 is null; it must be a number'),
+        ([{"title": "a", "confidence": 11}], 'The "confidence" of recommendation 1 is out of'),
+    ],
+)
+def test_faults_of_recommendations(entries: object, fault: str) -> None:
+    read = RECOMMEND.read(json.dumps({"recommendations": entries}))
+    assert read.fault is not None
+    assert read.fault.startswith(fault)
+
+
+def test_binary() -> None:
+    read = BINARY.read('{"answer": "yes", "reasons": ["a", "", "b", "c", "d"], "confidence": 7}')
+    assert read.fault is None
+    assert read.values["ballot"] == {"answer": "YES", "reasons": ["a", "b", "c"]}
+    assert read.values["confidence"] == 7
+    assert BINARY.read('{"answer": "No"}').values["ballot"] == {"answer": "NO", "reasons": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('{"answer": "maybe"}', 'The key "answer" is "maybe"; it must be YES or NO.'),
+        ('{"answer": true}', 'The key "answer" is true; it must be YES or NO.'),
+        ("{}", 'The key "answer" is null; it must be YES or NO.'),
+        (
+            '{"answer": "YES", "confidence": 0}',
+            'The key "confidence" is out of range; it must be a number from 1 to 10.',
+        ),
+    ],
+)
+def test_faults_of_a_binary_answer(text: str, fault: str) -> None:
+    assert BINARY.read(text).fault == fault
+
+
+def test_scores() -> None:
+    text = '{"scores": {"x": {"cost": 7, "RISK": "8/10"}, "Y": {"cost": 7.5, "risk": 1}}}'
+    read = SCORES.read(text)
+    assert read.fault is None
+    assert read.values["ballot"] == {
+        "scores": {"X": {"cost": 7, "risk": 8}, "Y": {"cost": 7.5, "risk": 1}}
+    }
+    plain = ScoringReading(("X", "Y")).read('{"scores": {"X": 3, "Y": 10}}')
+    assert plain.values["ballot"] == {"scores": {"X": 3, "Y": 10}}
+
+
+@pytest.mark.parametrize(
+    ("scores", "fault"),
+    [
+        (None, 'The key "scores" must be an object with a value for each of "X", "Y".'),
+        ({"X": 1}, 'The key "scores" lacks "Y".'),
+        ({"X": 1, "Y": 2, "Z": 3}, 'The key "scores" names "Z", but there is only "X", "Y".'),
+        ({"X": 1, "x": 1, "Y": 2}, 'The key "scores" names one of "X", "Y" more than once.'),
+        ({"X": 0, "Y": 2}, 'The score of "X" is out of range; it must be a number from 1 to 10.'),
+        ({"X": "good", "Y": 2}, 'The score of "X" is "good"; it must be a number from 1 to 10, '),
+    ],
+)
+def test_faults_of_scores(scores: object, fault: str) -> None:
+    read = ScoringReading(("X", "Y")).read(json.dumps({"scores": scores}))
+    assert read.fault is not None
+    assert read.fault.startswith(fault)
+
+
+def test_a_missing_criterion_is_named() -> None:
+    read = SCORES.read('{"scores": {"X": {"cost": 1}, "Y": {"cost": 1, "risk": 2}}}')
+    assert read.fault == 'The score of "X" lacks "risk".'
+
+
+def test_half_a_surrogate_pair_and_control_characters_are_not_stored() -> None:
+    read = VOTE.read('{"vote": "MongoDB", "confidence": 1, "rationale": "a\\ud800\\u0000b"}')
+    assert read.values["rationale"] == "a?b"
+    unknown = VOTE.read('{"vote": "\\ud800", "confidence": 1}')
+    assert unknown.fault is not None
+    unknown.fault.encode()
+
+
+def test_names_are_found_as_whole_words() -> None:
+    names = ("React", "React Native", "会議")
+    assert mentioned("use react-native? React  native!", names) == ("React", "React Native")
+    assert mentioned("only React Native", names) == ("React Native",)
+    assert mentioned("reactive", names) == ()
+    assert mentioned("次の会議では", names) == ("会議",)
+    assert mentioned("anything", ()) == ()
+
+
+@pytest.mark.parametrize("reading", READINGS, ids=lambda reading: type(reading).__name__)
+def test_an_absent_reply_has_no_ballot(reading: Reading) -> None:
+    values = reading.absent(ReplyStatus.TIMEOUT)
+    assert values == {"ballot": None, "confidence": None, "rationale": "", "mitigation": ""}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["vote", "confidence", "ranking", "recommendations", "answer", "reasons", "scores", "rationale"]
+)
+REPLIES = st.text() | st.dictionaries(KEYS, JSON).map(json.dumps)
+
+
+@given(REPLIES)
+def test_no_text_makes_a_reading_raise(text: str) -> None:
+    for reading in READINGS:
+        read = reading.read(text)
+        assert (read.values["ballot"] is None) <= (read.fault is not None)
+        json.dumps(read.values, allow_nan=False, ensure_ascii=False).encode()
+
+
+@given(st.decimals(0, 1, places=9))
+def test_a_confidence_is_counted_as_it_was_written(written: Any) -> None:
+    read = VOTE.read(vote(confidence=format(written, "f")))
+    assert exact(read.values["confidence"]) == Fraction(written)

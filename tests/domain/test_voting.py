@@ -1,0 +1,443 @@
+"""Counting votes: the vectors of PROTOCOLS 7, the tie rules of the run-off, and its laws."""
+
+import json
+import random
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.ballot import RankingReading, VoteReading
+from app.domain.meeting import Seat
+from app.domain.voting import (
+    Ballot,
+    Normalize,
+    Protocol,
+    Reason,
+    Rules,
+    Tally,
+    cast_ballot,
+    condorcet_winner,
+    count,
+    expert_override,
+)
+
+SIMPLE = Rules(Protocol.SIMPLE_MAJORITY)
+SUPER = Rules(Protocol.SUPERMAJORITY)
+UNANIMOUS = Rules(Protocol.UNANIMOUS)
+RANKED = Rules(Protocol.RANKED)
+
+
+def plain(votes: str) -> list[Ballot]:
+    """One ballot a letter; ``-`` abstains."""
+    return [
+        Ballot(f"v{i}", abstained=True) if letter == "-" else Ballot(f"v{i}", letter)
+        for i, letter in enumerate(votes)
+    ]
+
+
+def ranked(*rankings: str) -> list[Ballot]:
+    """``"3 ABC"`` is three ballots that rank A before B before C."""
+    each = [(int(n), tuple(order)) for n, order in (text.split() for text in rankings)]
+    orders = [order for n, order in each for _ in range(n)]
+    return [Ballot(f"v{i}", ranking=order) for i, order in enumerate(orders)]
+
+
+def weighted(
+    voter: str, weight: str, confidence: str, option: str, *, expert: bool = False
+) -> Ballot:
+    return Ballot(
+        voter, option, confidence=Fraction(confidence), weight=Fraction(weight), expert=expert
+    )
+
+
+def tally(rules: Rules, ballots: Sequence[Ballot], options: str = "ABC", seats: int = 0) -> Tally:
+    return count(rules, tuple(options), ballots, seats or len(ballots))
+
+
+DATABASES = ("PostgreSQL", "DynamoDB", "MongoDB")
+DATABASE_VOTE = [
+    weighted("database-architect", "2.0", "0.9", "PostgreSQL", expert=True),
+    weighted("security-architect", "1.0", "0.8", "PostgreSQL"),
+    weighted("devops", "1.5", "0.7", "DynamoDB"),
+]
+
+
+def test_vector_weighted_database_vote_is_not_reached() -> None:
+    found = count(Rules(Protocol.WEIGHTED, threshold=Fraction("0.6")), DATABASES, DATABASE_VOTE, 3)
+    assert found.shares == {
+        "PostgreSQL": Fraction("2.6") / Fraction("4.5"),
+        "DynamoDB": Fraction("1.05") / Fraction("4.5"),
+        "MongoDB": 0,
+    }
+    assert (found.reason, found.passed) == (Reason.BELOW_THRESHOLD, None)
+    assert found.leader == "PostgreSQL"
+    record = found.record()
+    assert record["shares"]["PostgreSQL"] == {"numerator": 26, "denominator": 45, "percent": 57.8}
+    assert record["shares"]["DynamoDB"]["percent"] == 23.3
+    assert record["sums"] == {"PostgreSQL": 2.6, "DynamoDB": 1.05, "MongoDB": 0}
+    assert record["total"] == 4.5
+    json.dumps(record)
+
+
+def test_vector_expert_override_decides_the_database_vote() -> None:
+    override = expert_override(DATABASE_VOTE)
+    assert override is not None
+    assert (override.option, override.experts) == ("PostgreSQL", ("database-architect",))
+
+
+@pytest.mark.parametrize(
+    ("normalize", "share", "percent", "reached"),
+    [("expressed", Fraction(2, 3), 66.7, True), ("weight", Fraction(18, 35), 51.4, False)],
+)
+def test_vector_weighted_microservices(
+    normalize: Normalize, share: Fraction, percent: float, reached: bool
+) -> None:
+    ballots = [
+        weighted("architect", "1.5", "0.8", "Microservices"),
+        weighted("developer", "1.0", "0.9", "Monolith"),
+        weighted("devops", "1.0", "0.6", "Microservices"),
+    ]
+    rules = Rules(Protocol.WEIGHTED, normalize=normalize)
+    found = count(rules, ("Microservices", "Monolith"), ballots, 3)
+    assert found.shares["Microservices"] == share
+    assert found.record()["shares"]["Microservices"]["percent"] == percent
+    assert found.passed == ("Microservices" if reached else None)
+
+
+def test_a_weighted_threshold_reached_exactly_passes() -> None:
+    found = tally(Rules(Protocol.WEIGHTED), [weighted("a", "1.0", "0.6", "A")])
+    assert (found.shares["A"], found.passed) == (Fraction(6, 10), "A")
+
+
+def test_two_options_over_a_low_threshold_the_higher_passes() -> None:
+    rules = Rules(Protocol.WEIGHTED, threshold=Fraction("0.3"))
+    ballots = [weighted("a", "1", "0.9", "A"), weighted("b", "1", "0.8", "B")]
+    assert tally(rules, ballots).passed == "A"
+
+
+def test_two_equal_options_over_a_low_threshold_are_a_tie() -> None:
+    rules = Rules(Protocol.WEIGHTED, threshold=Fraction("0.3"))
+    ballots = [weighted("a", "1.5", "0.6", "A"), weighted("b", "1", "0.9", "B")]
+    found = tally(rules, ballots)
+    assert (found.reason, found.passed, found.tied) == (Reason.TIE, None, ("A", "B"))
+
+
+def test_a_weighted_vote_without_any_confidence_passes_nothing() -> None:
+    for normalize in ("weight", "expressed"):
+        rules = Rules(Protocol.WEIGHTED, normalize=normalize)
+        assert tally(rules, [weighted("a", "1", "0", "A")]).reason is Reason.BELOW_THRESHOLD
+
+
+@pytest.mark.parametrize(
+    ("votes", "passed", "reason"),
+    [
+        ("AAB", "A", Reason.PASSED),
+        ("AB", None, Reason.TIE),
+        ("AABB", None, Reason.TIE),
+        ("AABC", None, Reason.BELOW_THRESHOLD),
+        ("ABC", None, Reason.BELOW_THRESHOLD),
+        ("AAB--", "A", Reason.PASSED),
+        ("---", None, Reason.BELOW_THRESHOLD),
+    ],
+)
+def test_simple_majority_is_strict(votes: str, passed: str | None, reason: Reason) -> None:
+    found = tally(SIMPLE, plain(votes))
+    assert (found.passed, found.reason) == (passed, reason)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "passed"), [(66, 34, "A"), (65, 35, None), (33, 17, "A"), (2, 1, "A"), (3, 2, None)]
+)
+def test_supermajority_is_reached_at_66_per_cent(a: int, b: int, passed: str | None) -> None:
+    assert tally(SUPER, plain("A" * a + "B" * b)).passed == passed
+
+
+def test_unanimous() -> None:
+    assert tally(UNANIMOUS, plain("AAA")).passed == "A"
+    assert tally(UNANIMOUS, plain("AAB")).reason is Reason.BELOW_THRESHOLD
+    assert tally(UNANIMOUS, plain("AA-")).reason is Reason.ABSTENTION
+    assert tally(UNANIMOUS, plain("AA"), seats=3).reason is Reason.QUORUM
+
+
+def test_a_critical_vote_takes_no_abstention() -> None:
+    rules = Rules(Protocol.SIMPLE_MAJORITY, critical=True)
+    assert tally(rules, plain("AAA-")).reason is Reason.ABSTENTION
+    assert not rules.abstention_accepted
+    assert SIMPLE.abstention_accepted
+
+
+@pytest.mark.parametrize(
+    ("rules", "seats", "needed"),
+    [
+        (SIMPLE, 4, 2),
+        (SIMPLE, 5, 3),
+        (SUPER, 4, 3),
+        (SUPER, 5, 4),
+        (UNANIMOUS, 5, 5),
+        (Rules(Protocol.WEIGHTED), 3, 2),
+        (Rules(Protocol.WEIGHTED), 100, 66),
+        (RANKED, 4, 3),
+        (Rules.read({"protocol": "ranked", "quorum": 1}), 10, 1),
+        (Rules.read({"protocol": "ranked", "quorum": 1.0}), 10, 10),
+        (Rules.read({"protocol": "ranked", "quorum": 0.3}), 10, 3),
+        (Rules.read({"protocol": "ranked", "quorum": 3}), 10, 3),
+    ],
+)
+def test_quorum_is_a_count_or_a_share(rules: Rules, seats: int, needed: int) -> None:
+    assert rules.quorum_needed(seats) == needed
+
+
+def test_below_quorum_nothing_is_decided() -> None:
+    found = tally(SIMPLE, plain("AA"), seats=5)
+    assert (found.reason, found.passed) == (Reason.QUORUM, None)
+    assert found.record()["quorum"] == {"needed": 3, "present": 2, "seats": 5}
+
+
+def test_abstentions_count_toward_quorum_and_no_threshold() -> None:
+    found = tally(SUPER, plain("AAB-"), seats=5)
+    assert (found.present, found.cast, found.abstained) == (4, 3, ("v3",))
+    assert (found.passed, found.shares["A"]) == ("A", Fraction(2, 3))
+
+
+def test_rules_are_read_as_written() -> None:
+    rules = Rules.read({"protocol": "weighted", "threshold": 0.1, "normalize": "expressed"})
+    assert (rules.bar, rules.normalize) == (Fraction(1, 10), "expressed")
+    assert Rules.read({"protocol": "unanimous", "threshold": 0.1}).bar == 1
+
+
+# --- run-off ------------------------------------------------------------------------------------
+
+
+def test_a_first_choice_of_the_majority_wins_at_once() -> None:
+    found = tally(RANKED, ranked("3 ABC", "2 BAC"))
+    assert (found.passed, len(found.run_off), found.condorcet) == ("A", 1, "A")
+
+
+def test_the_fewest_first_places_go_and_are_transferred() -> None:
+    found = tally(RANKED, ranked("4 ABC", "3 BAC", "2 CBA"))
+    assert found.passed == "B"
+    assert found.run_off[0].dropped == ("C",)
+    assert found.run_off[0].by == "fewest"
+    assert found.run_off[1].counts == {"A": 4, "B": 5}
+    assert found.votes == {"A": 4, "B": 3, "C": 2}
+    assert found.shares["B"] == Fraction(5, 9)
+
+
+def test_exhausted_ballots_do_not_continue() -> None:
+    found = tally(RANKED, ranked("4 A", "3 B", "2 C"))
+    assert (found.passed, found.run_off[-1].exhausted) == ("A", 2)
+    assert found.shares["A"] == Fraction(4, 7)
+
+
+def test_a_tie_for_last_is_broken_by_earlier_counts() -> None:
+    # Round 1: A 5, B 4, C 3, D 2. D's ballots go to C and exhaust one: B 4, C 4 in round 2.
+    found = tally(RANKED, ranked("5 A", "4 BA", "3 CA", "1 DC", "1 D"), "ABCD")
+    assert found.run_off[1].counts == {"A": 5, "B": 4, "C": 4}
+    assert (found.run_off[1].dropped, found.run_off[1].by) == (("C",), "earlier_counts")
+
+
+def test_a_tie_for_last_without_history_is_broken_by_borda() -> None:
+    found = tally(RANKED, ranked("3 ABC", "2 BAC", "2 CBA"))
+    assert (found.run_off[0].dropped, found.run_off[0].by) == (("C",), "borda")
+
+
+def test_tied_ones_that_hold_fewer_than_the_next_go_together() -> None:
+    found = tally(RANKED, ranked("4 A", "3 BA", "1 CA", "1 DA"), "ABCD")
+    assert (found.run_off[0].dropped, found.run_off[0].by) == (("C", "D"), "together")
+    assert found.passed == "A"
+
+
+def test_tied_ones_that_hold_as_much_as_the_next_end_it() -> None:
+    found = tally(RANKED, ranked("4 A", "2 BA", "1 CA", "1 DA"), "ABCD")
+    assert (found.passed, found.reason) == (None, Reason.TIE)
+    assert (found.tied, found.leaders) == (("C", "D"), ("A",))
+    assert found.run_off[-1].by is None
+
+
+def test_options_nobody_put_first_never_end_it() -> None:
+    found = tally(RANKED, ranked("2 AED", "2 BED", "1 EAB"), "ABCDEF")
+    # Borda leaves C and F tied, and D holds no more than they do; none of the three can matter.
+    assert (found.run_off[0].dropped, found.run_off[0].by) == (("C", "D", "F"), "together")
+
+
+def test_two_that_are_even_in_everything_are_a_tie() -> None:
+    found = tally(RANKED, ranked("2 AB", "2 BA"), "AB")
+    assert (found.passed, found.reason, found.tied) == (None, Reason.TIE, ("A", "B"))
+    assert found.condorcet is None
+
+
+def test_a_circle_has_no_condorcet_winner() -> None:
+    ballots = [b.ranking for b in ranked("1 ABC", "1 BCA", "1 CAB")]
+    assert condorcet_winner(ballots, "ABC") is None
+    assert tally(RANKED, ranked("1 ABC", "1 BCA", "1 CAB")).reason is Reason.TIE
+
+
+def test_a_condorcet_winner_may_lose_the_run_off() -> None:
+    found = tally(RANKED, ranked("4 ABC", "3 CBA", "2 BAC"))
+    assert (found.passed, found.condorcet) == ("A", "B")
+
+
+def test_a_ranked_vote_of_abstentions_decides_nothing() -> None:
+    found = tally(RANKED, plain("---"))
+    assert (found.reason, found.condorcet, found.leader) == (Reason.BELOW_THRESHOLD, None, None)
+    json.dumps(found.record())
+
+
+# --- experts, and ballots out of readings -------------------------------------------------------
+
+
+def expert(voter: str, confidence: str, option: str) -> Ballot:
+    return weighted(voter, "1", confidence, option, expert=True)
+
+
+def test_an_expert_has_to_be_surer_than_80_per_cent() -> None:
+    assert expert_override([expert("e", "0.8", "A")]) is None
+    assert expert_override([expert("e", "0.81", "A")]) is not None
+    assert expert_override([weighted("n", "1", "1", "A")]) is None
+
+
+def test_sure_experts_that_disagree_do_not_settle_it() -> None:
+    assert expert_override([expert("e", "0.9", "A"), expert("f", "0.9", "B")]) is None
+    override = expert_override([expert("f", "0.9", "A"), expert("e", "1", "A")])
+    assert override is not None
+    assert override.experts == ("e", "f")
+    assert expert_override([expert("e", "0.9", "A"), expert("f", "0.5", "B")]) is not None
+
+
+def test_ballots_are_cast_from_what_was_read() -> None:
+    seat = Seat("ann", "", "default", Fraction(3, 2), expert=True)
+    read = VoteReading(("A", "B")).read('{"vote": "b", "confidence": "9/10"}')
+    assert cast_ballot(seat, read.values) == Ballot(
+        "ann", "B", (), Fraction(9, 10), Fraction(3, 2), expert=True
+    )
+    ranking = RankingReading(("A", "B"), abstention_accepted=True)
+    assert cast_ballot(seat, ranking.read('{"ranking": ["B", "A"]}').values).ranking == ("B", "A")
+    assert cast_ballot(seat, ranking.read('{"vote": "ABSTAIN"}').values).abstained
+
+
+# --- laws ---------------------------------------------------------------------------------------
+
+CONFIDENCE = st.integers(0, 100).map(lambda n: Fraction(n, 100))
+WEIGHT = st.integers(10, 20).map(lambda n: Fraction(n, 10))
+ORDERS = [order for n in (1, 2, 3, 4) for order in permutations("ABCD", n)]
+
+
+@st.composite
+def ballots(draw: st.DrawFn) -> list[Ballot]:
+    made: list[Ballot] = []
+    for index in range(draw(st.integers(0, 12))):
+        voter = f"v{index}"
+        if draw(st.integers(0, 5)) == 0:
+            made.append(Ballot(voter, abstained=True))
+            continue
+        order = draw(st.sampled_from(ORDERS))
+        made.append(Ballot(voter, order[0], order, draw(CONFIDENCE), draw(WEIGHT)))
+    return made
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> Rules:
+    return Rules(
+        draw(st.sampled_from(Protocol)),
+        draw(st.sampled_from([None, 1, 3, Fraction(1, 3)])),
+        draw(st.sampled_from([None, Fraction(1, 10), Fraction(2, 3)])),
+        draw(st.sampled_from(["weight", "expressed"])),
+    )
+
+
+@given(rules(), ballots(), st.randoms())
+def test_the_order_of_ballots_never_changes_an_outcome(
+    chosen: Rules, cast: list[Ballot], chance: random.Random
+) -> None:
+    shuffled = list(cast)
+    chance.shuffle(shuffled)
+    assert tally(chosen, shuffled, "ABCD", 12) == tally(chosen, cast, "ABCD", 12)
+    assert expert_override(shuffled) == expert_override(cast)
+
+
+@given(ballots(), st.sampled_from(["weight", "expressed"]), st.fractions(Fraction(1, 9), 9))
+def test_scaling_all_weights_changes_no_share(
+    cast: list[Ballot], normalize: Normalize, factor: Fraction
+) -> None:
+    scaled = [
+        Ballot(b.voter, b.option, b.ranking, b.confidence, b.weight * factor, b.expert, b.abstained)
+        for b in cast
+    ]
+    chosen = Rules(Protocol.WEIGHTED, normalize=normalize)
+    assert tally(chosen, scaled, "ABCD").shares == tally(chosen, cast, "ABCD").shares
+
+
+@given(ballots())
+def test_a_run_off_elects_a_majoritys_first_choice(cast: list[Ballot]) -> None:
+    firsts = [ballot.ranking[0] for ballot in cast if not ballot.abstained]
+    favourite = next((o for o in "ABCD" if 2 * firsts.count(o) > len(firsts)), None)
+    found = count(Rules(Protocol.RANKED, quorum=1), tuple("ABCD"), [*cast], 20)
+    if favourite is not None:
+        assert (found.passed, found.condorcet) == (favourite, favourite)
+
+
+def by_hand(orders: list[tuple[str, ...]]) -> str | None:
+    """A run-off the slow way, each count from the ballots anew; None where a tie comes up."""
+    continuing = set("ABCD")
+    while True:
+        firsts = [next((o for o in order if o in continuing), None) for order in orders]
+        counts = {option: firsts.count(option) for option in continuing}
+        best = max(counts, key=lambda option: counts[option])
+        if 2 * counts[best] > sum(counts.values()):
+            return best
+        last = [option for option in continuing if counts[option] == min(counts.values())]
+        if len(last) > 1:
+            return None
+        continuing -= set(last)
+
+
+@given(ballots())
+def test_a_run_off_without_ties_agrees_with_one_by_hand(cast: list[Ballot]) -> None:
+    winner = by_hand([ballot.ranking for ballot in cast if not ballot.abstained])
+    found = tally(Rules(Protocol.RANKED, quorum=1), cast, "ABCD", 20)
+    assert winner in (None, found.leader)
+
+
+@given(ballots())
+def test_a_run_off_loses_no_ballot_and_passes_only_over_half(cast: list[Ballot]) -> None:
+    found = tally(Rules(Protocol.RANKED, quorum=1), cast, "ABCD", 20)
+    for counted in found.run_off:
+        assert sum(counted.counts.values()) + counted.exhausted == found.cast
+    if found.passed is not None:
+        assert found.shares[found.passed] > Fraction(1, 2)
+
+
+@given(rules(), ballots())
+def test_whatever_passes_is_the_only_leader(chosen: Rules, cast: list[Ballot]) -> None:
+    found = tally(chosen, cast, "ABCD", 12)
+    assert found.passed in (None, found.leader)
+    assert (found.passed is not None) == (found.reason is Reason.PASSED)
+    json.dumps(found.record())
+
+
+@pytest.mark.parametrize("protocol", Protocol)
+def test_ten_thousand_ballots_are_counted_in_no_time(protocol: Protocol) -> None:
+    chance = random.Random(7)  # noqa: S311 - any ballots will do, as long as they stay the same
+    options = tuple("ABCDEFGH")
+    cast = [
+        Ballot(
+            f"v{index}",
+            order[0],
+            tuple(order),
+            Fraction(chance.randrange(1000), 1000),
+            Fraction(chance.randrange(10, 21), 10),
+        )
+        for index in range(10_000)
+        for order in [chance.sample(options, len(options))]
+    ]
+    times: list[float] = []
+    for _ in range(3):
+        start = time.perf_counter()
+        count(Rules(protocol), options, cast, len(cast))
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.1
