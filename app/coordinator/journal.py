@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from app.coordinator.ports import EventLog
 from app.domain import events
-from app.domain.errors import LogConflict, Superseded
+from app.domain.errors import LogConflict, LogUnavailable, Superseded
 from app.domain.events import Entry, Event
 from app.domain.state import MeetingState, fold
 
@@ -61,6 +62,11 @@ class Journal:
                 await asyncio.shield(self._writing)
             self._raise_failure()
         self._raise_failure()
+
+    async def release(self) -> None:
+        """Write what is still pending, for a run that is over; it has its own reason already."""
+        with suppress(Superseded, LogUnavailable):
+            await self.durable()
 
     async def catch_up(self) -> None:
         """Learn what callers have appended since."""

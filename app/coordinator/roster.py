@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from app.coordinator.opening import OpenMeeting, SeatWanted
@@ -53,7 +54,7 @@ def _weight(
     if seat.weight is not None:
         return seat.weight
     profile = agents.get(seat.agent)
-    known = {} if profile is None else profile.expertise
+    known: Mapping[str, Decimal] = {} if profile is None else profile.expertise
     return max((Fraction(known[domain]) for domain in domains if domain in known), default=ONE)
 
 

@@ -56,6 +56,7 @@ class Runner:
             return pause.until
         finally:
             del self._journals[meeting_id]
+            await journal.release()
         return None
 
     def hear(self, meeting_id: str) -> bool:
