@@ -1,0 +1,62 @@
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.envelope import Cost, Envelope, Price, closing_seconds, most_input_tokens
+
+PRICE = Price(Decimal("0.25"), Decimal("2.00"))
+amounts = st.builds(
+    Cost,
+    st.integers(0, 1_000),
+    st.integers(0, 1_000),
+    st.decimals(0, 1, places=6, allow_nan=False),
+)
+
+
+def test_a_price_is_exact() -> None:
+    assert PRICE.of(1, 1) == Decimal("0.00000225")
+    assert Cost(1, 1, PRICE.of(1, 1)).record()["usd"] == "0.00000225"
+
+
+def test_the_closing_reserve_is_kept_back_from_the_conversation() -> None:
+    envelope = Envelope(tokens=100, closing=Cost(20, 20))
+    assert envelope.has_room(Cost(30, 30))
+    assert not envelope.has_room(Cost(31, 30))
+    assert envelope.has_room(Cost(50, 50), closing=True)
+    assert not envelope.has_room(Cost(51, 50), closing=True)
+
+
+def test_an_unknown_price_never_fits_a_money_limit() -> None:
+    assert not Envelope(usd=Decimal(100)).has_room(Cost(1, 1, None))
+    assert Envelope(tokens=100).has_room(Cost(1, 1, None))
+
+
+@given(st.lists(st.tuples(amounts, st.integers(0, 100))), st.integers(0, 5_000))
+def test_spending_never_passes_the_envelope(requests: list[tuple[Cost, int]], tokens: int) -> None:
+    envelope = Envelope(tokens=tokens, usd=Decimal(3))
+    for worst, share in requests:
+        if not envelope.has_room(worst):
+            continue
+        envelope = envelope.reserve(worst)
+        real = Cost(
+            worst.input_tokens * share // 100,
+            worst.output_tokens * share // 100,
+            None if worst.usd is None else worst.usd * share / 100,
+        )
+        envelope = envelope.settle(worst, real)
+        assert envelope.spent.tokens <= tokens
+        assert envelope.spent.usd is not None
+        assert envelope.spent.usd <= 3
+    assert envelope.reserved.tokens == 0
+    assert envelope.reserved.usd == 0
+
+
+@given(st.text())
+def test_no_text_has_more_tokens_than_bytes(text: str) -> None:
+    assert most_input_tokens(text) >= len(text.encode("utf-8", "surrogatepass"))
+
+
+def test_the_closing_reserve_of_time() -> None:
+    assert closing_seconds(600) == 30
+    assert closing_seconds(100) == 10
