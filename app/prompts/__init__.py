@@ -1,0 +1,1 @@
+"""What agents are asked: templates by language and format, and nothing else."""

@@ -1,0 +1,238 @@
+"""The decision record: one page on what was decided, by whom, against what, and how it came about.
+
+It follows the plan of MADR. A meeting that decided nothing has a record too: it says so first
+and gives candidates and open points to whoever has to decide (PROTOCOLS 11, handoff).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from app.domain.events import Event
+from app.domain.meeting import Json
+from app.records.case import (
+    Case,
+    candidates,
+    case_of,
+    consequences,
+    date_of,
+    last_motion,
+    lineage,
+    motions_judged,
+    title_of,
+)
+from app.records.catalogue import Words
+from app.records.containment import front_matter, inline, plain, quoted
+from app.records.findings import comparison, dissents, flips, open_points, operations
+from app.records.minutes import participant_records, short
+from app.records.opening import money, participants, used_tokens
+from app.records.verdict import (
+    consensus_text,
+    counted,
+    headline,
+    numbers_of,
+    synthesis,
+    who_decided,
+)
+from app.records.weakness import bullets, degradation_sentence, degradations, weaknesses
+
+
+def decision_json(log: Iterable[Event]) -> dict[str, Json]:
+    """The decision record as JSON; texts are as they were given, not escaped for anything.
+
+    Raises ``MeetingNotEnded`` before ``decision.recorded``.
+    """
+    case = case_of(log)
+    past, decided, meeting = case.past, case.decided, case.past.meeting
+    numbers_name, numbers = numbers_of(decided)
+    return {
+        "meeting_id": meeting.id,
+        "topic": meeting.topic,
+        "title": title_of(case),
+        "format": meeting.format,
+        "format_version": meeting.format_version,
+        "language": meeting.language,
+        "date": date_of(past),
+        "result": decided["result"],
+        "consensus": decided["consensus"],
+        "decision": decided["decision"],
+        "decision_source": decided["decision_source"],
+        "decided_by": decided["decided_by"],
+        "completeness": decided["completeness"],
+        "stopped_by": decided["stopped_by"],
+        "context": meeting.context,
+        "motion": last_motion(past),
+        "options": list(meeting.options) or list(motions_judged(past)),
+        "consequences": consequences(case),
+        "dissents": decided["dissents"],
+        "reservations": list(decided.get("reservations") or ()),
+        "baseline": decided.get("baseline"),
+        "final": decided.get("final"),
+        "flips": list(decided.get("flips") or ()),
+        "unexplained_flips": decided.get("unexplained_flips", 0),
+        "synthesis": decided["synthesis"],
+        numbers_name: numbers,
+        "effective_participants": decided["effective_participants"],
+        "candidates": [] if case.settled else candidates(case),
+        "open_points": open_points(case.words, past, plain),
+        "degradation": [
+            {**record, "text": degradation_sentence(case.words, record, plain)}
+            for record in degradations(past)
+        ],
+        "warnings": list(past.warnings),
+        "participants": participant_records(past),
+        "lineage": lineage(past),
+        "spent": decided["spent"],
+        "operations": [operation.record() for operation in past.operations],
+        "started_at": None if past.started_at is None else past.started_at.isoformat(),
+        "ended_at": None if past.ended_at is None else past.ended_at.isoformat(),
+    }
+
+
+def decision_markdown(log: Iterable[Event]) -> str:
+    """The decision record as Markdown with YAML front matter.
+
+    Raises ``MeetingNotEnded`` before ``decision.recorded``.
+    """
+    case = case_of(log)
+    return "\n\n".join((front_matter(_front(case)), *_body(case))) + "\n"
+
+
+# --- the page -----------------------------------------------------------------------------------
+
+
+def _front(case: Case) -> dict[str, Json]:
+    by = case.decided["decided_by"]
+    return {
+        "id": case.past.meeting.id,
+        "date": date_of(case.past),
+        "status": case.decided["result"],
+        "decided_by": None if by is None else by["kind"],
+        "decision_source": case.decided["decision_source"],
+        "consensus": case.decided["consensus"],
+        "completeness": case.decided["completeness"],
+        "stopped_by": case.decided["stopped_by"],
+        "format": case.past.meeting.format,
+        "format_version": case.past.meeting.format_version,
+        "language": case.past.meeting.language,
+    }
+
+
+def _body(case: Case) -> Iterator[str]:
+    words, past, decided = case.words, case.past, case.decided
+    yield f"# {short(title_of(case))}"
+    weak = weaknesses(words, past)
+    if weak is not None:
+        yield weak
+    yield from _context(case)
+    yield from _options(case)
+    yield f"## {words('heading.decision_outcome')}"
+    yield headline(words, past)
+    yield f"## {words('heading.decided_by')}"
+    yield from who_decided(words, decided)
+    if case.settled:
+        yield from _consequences_section(case)
+    else:
+        yield from _handoff(case)
+    yield from dissents(words, decided, level=2)
+    yield from _method(case)
+    yield from _more(case)
+
+
+def _context(case: Case) -> Iterator[str]:
+    yield f"## {case.words('heading.context')}"
+    yield quoted(case.past.meeting.topic)
+    if case.past.meeting.context:
+        yield quoted(case.past.meeting.context)
+
+
+def _options(case: Case) -> Iterator[str]:
+    words = case.words
+    yield f"## {words('heading.options')}"
+    if case.past.meeting.options:
+        yield bullets([inline(option) for option in case.past.meeting.options])
+        return
+    motions = [_motion_line(words, *entry) for entry in motions_judged(case.past).items()]
+    if motions:
+        yield words("decision.no_options")
+    yield bullets(motions) if motions else words("decision.none_named")
+
+
+def _motion_line(words: Words, motion: str, stood: tuple[int, int]) -> str:
+    first, last = stood
+    text = inline(motion)
+    if first == last:
+        return words("decision.motion_of_round", motion=text, round=first)
+    return words("decision.motion_of_rounds", motion=text, first=first, last=last)
+
+
+def _consequences_section(case: Case) -> Iterator[str]:
+    words = case.words
+    yield f"## {words('heading.consequences')}"
+    lines = [words(f"decision.{c['kind']}", text=inline(c["text"])) for c in consequences(case)]
+    yield bullets(lines) if lines else words("decision.none_named")
+    yield from _points(case)
+
+
+def _handoff(case: Case) -> Iterator[str]:
+    """For whoever has to decide instead, without a recommendation of ours."""
+    words = case.words
+    yield words("decision.not_decided")
+    yield f"## {words('heading.candidates')}"
+    left = [inline(text) for text in candidates(case)]
+    yield bullets(left) if left else words("decision.none_named")
+    yield from _points(case)
+
+
+def _points(case: Case) -> Iterator[str]:
+    yield f"## {case.words('heading.open_points')}"
+    points = open_points(case.words, case.past)
+    yield bullets(points) if points else case.words("open.none")
+
+
+def _method(case: Case) -> Iterator[str]:
+    words, past, decided = case.words, case.past, case.decided
+    yield f"## {words('heading.method')}"
+    yield words(
+        "decision.provenance",
+        format=inline(past.meeting.format),
+        version=past.meeting.format_version,
+        rounds=sum(round_.closed is not None for round_ in past.rounds),
+        seats=len(past.meeting.seats),
+    )
+    if decided["consensus"]:
+        yield words("outcome.consensus", consensus=consensus_text(words, decided["consensus"]))
+    yield from counted(words, past, decided)
+    yield from comparison(words, past, level=3)
+    yield from flips(words, decided)
+    yield from synthesis(words, decided)
+
+
+def _more(case: Case) -> Iterator[str]:
+    words, past = case.words, case.past
+    yield from participants(words, past)
+    answered = lineage(past)
+    if answered["models"]:
+        key = "single_model" if answered["single_model"] else "several_models"
+        models = words.joined(inline(model) for model in answered["models"])
+        yield words(f"participants.{key}", models=models)
+    yield f"## {words('heading.more')}"
+    yield bullets(list(_facts(case)))
+    yield words("decision.minutes")
+
+
+def _facts(case: Case) -> Iterator[str]:
+    words, past, spent = case.words, case.past, case.decided["spent"]
+    facts: Sequence[tuple[str, str]] = (
+        ("meeting", inline(past.meeting.id)),
+        ("started", words.moment(past.started_at)),
+        ("ended", words.moment(past.ended_at)),
+        ("replies", str(spent["replies"])),
+        ("time", words.seconds(spent["seconds"])),
+        ("money", money(words, spent["usd"])),
+        ("tokens", used_tokens(words, spent["tokens"])),
+    )
+    for key, value in facts:
+        yield words("measure.pair", label=words(f"label.{key}"), value=value)
+    for reference, state in operations(past).items():
+        yield words("open.operation", ref=inline(reference), state=inline(state))

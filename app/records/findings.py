@@ -1,0 +1,188 @@
+"""What the record shows beside the result (PROTOCOLS 15): how it came about, and what it lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from app.domain.meeting import Json
+from app.records.catalogue import Words
+from app.records.containment import inline, quoted, table
+from app.records.history import History
+from app.records.rounds import RoundHeld
+from app.records.weakness import Safe, bullets
+
+_UNCONFIRMED = "unconfirmed"
+_SETTLED_OPERATIONS = frozenset({"confirmed"})
+
+
+def comparison(words: Words, past: History, level: int = 2) -> Iterator[str]:
+    """The first, independent tally beside the last one, so a reader sees what talking changed."""
+    yield f"{'#' * level} {words('heading.baseline')}"
+    baseline, final = views(past)
+    if baseline is None or final is None:
+        yield words("findings.no_rounds")
+        return
+    yield _views_table(words, past, baseline, final)
+    if baseline["round"] == final["round"]:
+        yield words("findings.one_round")
+    else:
+        same = baseline.get("motion") == final.get("motion")
+        yield words("findings.same_motion" if same else "findings.other_motion")
+
+
+def stances_by_round(words: Words, past: History) -> Iterator[str]:
+    """Where each participant stood in each round, in one table."""
+    rounds = [round_ for round_ in past.rounds if round_.stances]
+    if len(rounds) <= 1:
+        return
+    missing = words("measure.missing")
+    yield f"## {words('heading.stances')}"
+    yield table(
+        [words("label.participant"), *(words("heading.round", round=r.number) for r in rounds)],
+        [
+            [inline(seat.name), *(inline(r.stances.get(seat.name, missing)) for r in rounds)]
+            for seat in past.meeting.seats
+        ],
+    )
+
+
+def views(past: History) -> tuple[Mapping[str, Json] | None, Mapping[str, Json] | None]:
+    """The first round and the last closed one: number, motion, counts, consensus."""
+    if past.decision is not None:
+        return past.decision.get("baseline"), past.decision.get("final")
+    closed = [_view(round_) for round_ in past.rounds if round_.closed is not None]
+    return (closed[0], closed[-1]) if closed else (None, None)
+
+
+def _view(round_: RoundHeld) -> Mapping[str, Json]:
+    closed = round_.closed or {}
+    return {
+        "round": round_.number,
+        "motion": round_.motion,
+        "counts": closed.get("counts", {}),
+        "consensus": closed.get("consensus"),
+    }
+
+
+def _views_table(
+    words: Words, past: History, baseline: Mapping[str, Json], final: Mapping[str, Json]
+) -> str:
+    kinds = list(baseline.get("counts") or {})
+    seats = len(past.meeting.seats)
+    shown = [("baseline", baseline)]
+    if final["round"] != baseline["round"]:
+        shown.append(("final", final))
+    rows = [
+        [
+            words(f"findings.{key}", round=view["round"]),
+            *(words("measure.of", part=view["counts"][kind], whole=seats) for kind in kinds),
+            inline(view.get("consensus") or words("measure.missing")),
+        ]
+        for key, view in shown
+    ]
+    headings = [words("label.round"), *(inline(kind) for kind in kinds), words("label.consensus")]
+    return table(headings, rows)
+
+
+def flips(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
+    yield f"### {words('heading.flips')}"
+    changes: Sequence[Mapping[str, Json]] = decided.get("flips") or ()
+    if not changes:
+        yield words("findings.no_flips")
+        return
+    keys = ("round", "participant", "from", "to", "direction", "reason")
+    yield table(
+        [words(f"label.{key}") for key in keys],
+        [_flip_row(words, change) for change in changes],
+    )
+    count = decided["unexplained_flips"]
+    yield words("findings.unexplained", count=count, total=len(changes))
+
+
+def _flip_row(words: Words, change: Mapping[str, Json]) -> list[str]:
+    return [
+        str(change["round"]),
+        inline(change["participant"]),
+        inline(change["from"]),
+        inline(change["to"]),
+        words.either(f"findings.{change['direction']}", inline(change["direction"])),
+        inline(change["reason"] or "") or words("findings.no_reason"),
+    ]
+
+
+def dissents(words: Words, decided: Mapping[str, Json], level: int = 3) -> Iterator[str]:
+    """Every view that lost, with its reasons; then those who neither agreed nor opposed."""
+    yield f"{'#' * level} {words('heading.dissents')}"
+    if not decided["dissents"]:
+        yield words("findings.no_dissents")
+    for dissent in decided["dissents"]:
+        yield from _view_kept(words, dissent)
+    reservations = decided.get("reservations") or ()
+    if reservations:
+        yield f"{'#' * level} {words('heading.reservations')}"
+    for reservation in reservations:
+        yield from _view_kept(words, reservation)
+
+
+def _view_kept(words: Words, view: Mapping[str, Json]) -> Iterator[str]:
+    named = {"name": inline(view["participant"]), "position": inline(view["position"])}
+    if view.get("round"):
+        yield f"**{words('findings.dissent', **named, round=view['round'])}**"
+    else:
+        yield f"**{words('findings.dissent_plain', **named)}**"
+    yield quoted(view["rationale"] or words("measure.missing"))
+    if view.get("mitigation"):
+        yield words("findings.mitigation")
+        yield quoted(view["mitigation"])
+
+
+def open_points(words: Words, past: History, safe: Safe = inline) -> list[str]:
+    """What nobody settled and what nobody could confirm, a sentence each."""
+    points = list(_disputed(words, past, safe))
+    for item in (past.cancellation or {}).get("items", ()):
+        if item["state"] == _UNCONFIRMED:
+            named = {key: safe(item[key]) for key in ("kind", "ref", "state")}
+            points.append(words("open.unconfirmed", **named))
+    for reference, state in operations(past).items():
+        if state not in _SETTLED_OPERATIONS:
+            points.append(words("open.operation", ref=safe(reference), state=safe(state)))
+    for exhausted in past.exhausted:
+        step = safe(exhausted.data.get("step") or "")
+        points.append(words("open.exhausted", step=step))
+    return points
+
+
+def _disputed(words: Words, past: History, safe: Safe) -> Iterator[str]:
+    decided = past.decision
+    if decided is None:
+        return
+    undecided = decided["decision"] is None
+    if undecided and past.rounds and past.rounds[-1].motion:
+        yield words("open.undecided", text=safe(past.rounds[-1].motion))
+    draft = decided["synthesis"]
+    if draft is not None:
+        yield from (words("open.differ", text=safe(text)) for text in draft.get("differ", ()))
+        yield from (words("open.concern", text=safe(text)) for text in draft.get("concerns", ()))
+        return
+    for dissent in decided["dissents"]:
+        if dissent.get("round"):
+            name = safe(dissent["participant"])
+            yield words("open.opposed", name=name, round=dissent["round"])
+    if past.rounds:
+        yield words("open.no_synthesis")
+
+
+def operations(past: History) -> dict[str, str]:
+    """The last known state of each effect outside the service, by its reference."""
+    return {
+        str(event.data.get("operation_id") or event.data.get("ref") or event.data.get("id")): (
+            event.type.partition(".")[2]
+        )
+        for event in past.operations
+    }
+
+
+def still_open(words: Words, past: History) -> Iterator[str]:
+    yield f"## {words('heading.open')}"
+    points = open_points(words, past)
+    yield bullets(points) if points else words("open.none")

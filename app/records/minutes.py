@@ -1,0 +1,184 @@
+"""Minutes (PROTOCOLS 15): the audit trail that lets somebody who was not there re-count it all.
+
+They can be made at any time. Of a meeting that still runs they say so in their first lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from app.domain.events import Event
+from app.domain.meeting import Json
+from app.records.catalogue import WORDS, Words
+from app.records.containment import front_matter, inline, plain
+from app.records.findings import (
+    comparison,
+    dissents,
+    flips,
+    open_points,
+    stances_by_round,
+    still_open,
+    views,
+)
+from app.records.history import History, history
+from app.records.html import html_page
+from app.records.opening import counting, limits, participants, question
+from app.records.transcript import transcript
+from app.records.verdict import headline, numbers_of, outcome
+from app.records.weakness import bullets, degradation_sentence, degradations, weaknesses
+
+_MOST_TITLE_CHARACTERS = 120
+
+
+def minutes_markdown(log: Iterable[Event]) -> str:
+    """The minutes as Markdown with YAML front matter."""
+    past = history(log)
+    return _markdown(past)
+
+
+def _markdown(past: History) -> str:
+    parts = (front_matter(_front(past)), *_body(WORDS[past.meeting.language], past))
+    return "\n\n".join(parts) + "\n"
+
+
+def minutes_html(log: Iterable[Event]) -> str:
+    """The minutes as a complete HTML page without scripts, safe to serve."""
+    past = history(log)
+    words = WORDS[past.meeting.language]
+    title = words("heading.minutes", topic=past.meeting.topic)
+    return html_page(title, "\n\n".join(_body(words, past)), past.meeting.language)
+
+
+def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
+    """The minutes as JSON: the same content, with the texts as they were given."""
+    past = history(log)
+    words = WORDS[past.meeting.language]
+    baseline, final = views(past)
+    return {
+        **_front(past),
+        "completeness": None if past.decision is None else past.decision["completeness"],
+        "degradation": [
+            {**record, "text": degradation_sentence(words, record, plain)}
+            for record in degradations(past)
+        ],
+        "warnings": list(past.warnings),
+        "topic": past.meeting.topic,
+        "motion": past.meeting.motion,
+        "context": past.meeting.context,
+        "options": list(past.meeting.options),
+        "participants": participant_records(past),
+        "secretary": past.meeting.secretary,
+        "limits": past.meeting.limits.record(),
+        "spent": dict(past.spent),
+        "created_at": past.created_at.isoformat(),
+        "started_at": None if past.started_at is None else past.started_at.isoformat(),
+        "ended_at": None if past.ended_at is None else past.ended_at.isoformat(),
+        "rounds": [round_.record() for round_ in past.rounds],
+        "stalls": [stall.record() for stall in past.stalls],
+        "objections": [objection.record() for objection in past.objections],
+        "completions": [completion.record() for completion in past.completions],
+        "operations": [operation.record() for operation in past.operations],
+        "cancellation": past.cancellation,
+        "outcome": _outcome_record(past),
+        "baseline": baseline,
+        "final": final,
+        "flips": list((past.decision or {}).get("flips") or ()),
+        "unexplained_flips": (past.decision or {}).get("unexplained_flips", 0),
+        "reservations": list((past.decision or {}).get("reservations") or ()),
+        "open_points": open_points(words, past, plain),
+    }
+
+
+def participant_records(past: History) -> list[dict[str, Json]]:
+    """Each seat with the model that answered for it (None where that is not known)."""
+    return [
+        {
+            **seat.record(),
+            "label": past.meeting.label(seat.name),
+            "model": ", ".join(past.models_of(seat.name, seat.agent)) or None,
+        }
+        for seat in past.meeting.seats
+    ]
+
+
+_OUTCOME_FIELDS = (
+    "result",
+    "consensus",
+    "decision",
+    "decision_source",
+    "decided_by",
+    "completeness",
+    "stopped_by",
+    "effective_participants",
+    "dissents",
+    "synthesis",
+)
+
+
+def _outcome_record(past: History) -> dict[str, Json] | None:
+    if past.decision is None:
+        return None
+    name, numbers = numbers_of(past.decision)
+    record = {field: past.decision.get(field) for field in _OUTCOME_FIELDS}
+    return {**record, name: numbers}
+
+
+def _front(past: History) -> dict[str, Json]:
+    decided = past.decision or {}
+    meeting = past.meeting
+    return {
+        "id": meeting.id,
+        "format": meeting.format,
+        "format_version": meeting.format_version,
+        "language": meeting.language,
+        "date": f"{past.ended_at or past.created_at:%Y-%m-%d}",
+        "status": past.status,
+        "result": decided.get("result"),
+        "stopped_by": decided.get("stopped_by"),
+    }
+
+
+def _body(words: Words, past: History) -> Iterator[str]:
+    yield f"# {words('heading.minutes', topic=short(past.meeting.topic))}"
+    weak = weaknesses(words, past)
+    if weak is not None:
+        yield weak
+    yield headline(words, past)
+    yield from question(words, past.meeting)
+    yield from participants(words, past)
+    yield from limits(words, past)
+    yield from counting(words, past.meeting)
+    yield from transcript(words, past)
+    yield from outcome(words, past)
+    yield from stances_by_round(words, past)
+    yield from comparison(words, past)
+    if past.decision is not None:
+        yield from flips(words, past.decision)
+        yield from dissents(words, past.decision)
+    yield from _signals(words, past)
+    yield from still_open(words, past)
+
+
+def _signals(words: Words, past: History) -> Iterator[str]:
+    """Objections and completion signals of the formats that have them, in their order."""
+    for key, events in (("objections", past.objections), ("completions", past.completions)):
+        if events:
+            yield f"## {words(f'heading.{key}')}"
+            yield bullets([_signal(words, event.record()) for event in events])
+
+
+def _signal(words: Words, record: dict[str, Json]) -> str:
+    said: Sequence[str] = [
+        f"{inline(key)}: {inline(value)}"
+        for key, value in record.items()
+        if key not in ("type", "at") and value is not None
+    ]
+    return f"{inline(record['type'])} ({words.joined(said)})"
+
+
+def short(text: str) -> str:
+    """Text for a heading: one line, not longer than a heading should be."""
+    flat = " ".join(text.split())
+    if len(flat) > _MOST_TITLE_CHARACTERS:
+        flat = flat[: _MOST_TITLE_CHARACTERS - 1].rstrip() + "…"
+    return inline(flat)

@@ -1,0 +1,195 @@
+"""The rounds in the minutes: what was asked, what was said, and what was read from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from app.domain.meeting import Json
+from app.domain.stance import Stance
+from app.records.catalogue import Words
+from app.records.containment import inline, quoted, table
+from app.records.figures import ballot_text, figures
+from app.records.history import History
+from app.records.rounds import ReplyGiven, RoundHeld
+
+
+def transcript(words: Words, past: History) -> Iterator[str]:
+    if not past.rounds:
+        yield words("round.none")
+    for round_ in past.rounds:
+        yield from _round(words, past, round_)
+
+
+def _round(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
+    yield f"## {words('heading.round', round=round_.number)}"
+    if round_.motion:
+        yield words("round.motion")
+        yield quoted(round_.motion)
+    if round_.closed is None and not past.ended:
+        yield words("round.open")
+    if not round_.replies:
+        yield words("round.no_replies")
+    else:
+        yield _table(words, round_.final_replies)
+    yield from _count(words, past, round_)
+    for tally in round_.tallies:
+        yield from figures(words, tally, passed_over=("round",))
+    for reply in round_.replies:
+        yield from _reply(words, reply)
+    yield from _after(words, past, round_)
+
+
+# --- what was read ------------------------------------------------------------------------------
+
+
+def _table(words: Words, replies: Sequence[ReplyGiven]) -> str:
+    """One row a participant, with everything that the count rests on."""
+    keys = [key for key in ("stance", "ballot", "confidence") if _any_has(replies, key)]
+    headings = ["participant", *keys, "reading"]
+    rows = [
+        [
+            inline(reply.participant),
+            *(_cell(words, reply.read.get(key)) for key in keys),
+            _reading(words, reply),
+        ]
+        for reply in replies
+    ]
+    return table([words(f"label.{heading}") for heading in headings], rows)
+
+
+def _any_has(replies: Sequence[ReplyGiven], key: str) -> bool:
+    return any(reply.read.get(key) is not None for reply in replies)
+
+
+def _cell(words: Words, value: Json) -> str:
+    return words("measure.missing") if value is None else ballot_text(words, value)
+
+
+def _reading(words: Words, reply: ReplyGiven) -> str:
+    said = _how_read(words, reply)
+    return words("reading.again", reading=said) if reply.attempt > 1 else said
+
+
+def _how_read(words: Words, reply: ReplyGiven) -> str:
+    if not reply.usable:
+        status = status_text(words, reply.status)
+        stance = reply.read.get("stance")
+        return words("reading.no_reply", status=status, stance=stance) if stance else status
+    markers = reply.read.get("markers")
+    if markers is None:
+        return words("reading.ballot")
+    if not markers:
+        return words("reading.no_marker")
+    if reply.read.get("differing"):
+        return words("reading.differing", markers=markers)
+    return words("reading.marker") if markers == 1 else words("reading.markers", markers=markers)
+
+
+def status_text(words: Words, status: str) -> str:
+    return words.either(f"status.{status}", inline(status))
+
+
+def counts_text(words: Words, counts: Mapping[str, int]) -> str:
+    return words.joined(
+        words("round.count", stance=stance, part=part) for stance, part in counts.items()
+    )
+
+
+def _count(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
+    seats = len(past.meeting.seats)
+    closed = round_.closed or {}
+    counts = closed.get("counts")
+    if counts is None and round_.stances:
+        # Not closed, so nobody has counted yet: what is there is counted by the same rule.
+        found = Counter(round_.stances.values())
+        counts = {stance.value: found[stance.value] for stance in Stance}
+    if counts:
+        yield words("round.counts", counts=counts_text(words, counts), seats=seats)
+    if "consensus" in closed:
+        usable = closed["effective_participants"]
+        consensus = closed["consensus"]
+        yield words("round.effective", usable=usable, seats=seats, consensus=consensus)
+    progress = closed.get("progress")
+    if progress is not None:
+        yield _progress(words, progress["reasons"])
+
+
+def _progress(words: Words, reasons: Sequence[str]) -> str:
+    if not reasons:
+        return words("round.no_progress")
+    return words("round.progress", reasons=words.joined(_moved(words, r) for r in reasons))
+
+
+def _moved(words: Words, reason: str) -> str:
+    key, _, name = reason.partition(":")
+    if not words.has(f"progress.{key}"):
+        return inline(reason)
+    return words(f"progress.{key}", name=inline(name))
+
+
+# --- what was said ------------------------------------------------------------------------------
+
+
+def _reply(words: Words, reply: ReplyGiven) -> Iterator[str]:
+    yield f"### {_reply_heading(words, reply)}"
+    yield from _about(words, reply)
+    if reply.text:
+        yield quoted(reply.text)
+
+
+def _reply_heading(words: Words, reply: ReplyGiven) -> str:
+    name = inline(reply.participant)
+    if not reply.final:
+        return words("round.reply_first", name=name)
+    position = reply.read.get("stance") or reply.read.get("ballot")
+    if position is None or not isinstance(position, str):
+        return words("round.reply_plain", name=name)
+    return words("round.reply", name=name, stance=inline(position))
+
+
+def _about(words: Words, reply: ReplyGiven) -> Iterator[str]:
+    """What a reader must know of a reply that is not simply there."""
+    reason = inline(reply.reason or "")
+    if not reply.final:
+        yield words("round.asked_again_because", reason=reason)
+    elif not reply.usable and reply.text:
+        status = status_text(words, reply.status)
+        yield words("round.unusable_because", status=status, reason=reason)
+    elif not reply.usable:
+        status = status_text(words, reply.status)
+        key = "round.no_reply_because" if reason else "round.no_reply"
+        yield words(key, status=status, reason=reason)
+    elif reply.attempt > 1:
+        yield words("round.second_asking")
+    if reply.finish == "length":
+        yield words("round.cut_off")
+
+
+# --- what came of it ----------------------------------------------------------------------------
+
+
+def _after(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
+    for stall in past.stalls:
+        if stall.data.get("round") == round_.number:
+            rounds = stall.data.get("rounds_without_progress")
+            key = "round.stalled" if rounds else "round.stalled_plain"
+            kind: str = stall.data["kind"]
+            yield words(key, kind=words.either(f"stall.{kind}", inline(kind)), rounds=rounds)
+    if round_.summary is not None:
+        yield from _summary(words, round_, round_.summary)
+
+
+def _summary(words: Words, round_: RoundHeld, summary: Mapping[str, Json]) -> Iterator[str]:
+    yield f"### {words('heading.summary', round=round_.number)}"
+    if summary["source"] == "secretary":
+        yield words("round.summary_by")
+    else:
+        reason = inline(summary.get("reason") or words("measure.unknown"))
+        yield words("round.summary_by_code", reason=reason)
+    yield quoted(summary["summary"])
+    if summary.get("motion") and summary["motion"] != round_.motion:
+        yield words("round.next_motion")
+        yield quoted(summary["motion"])
+    elif round_.motion:
+        yield words("round.same_motion")

@@ -1,0 +1,134 @@
+"""How a meeting came out, who decided it and for what; never more than was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from app.domain.meeting import Json
+from app.records.catalogue import Words
+from app.records.containment import inline, quoted, table
+from app.records.figures import figures
+from app.records.history import History
+from app.records.weakness import bullets
+
+_POINTS = ("agreed", "differ", "concerns")
+
+
+def headline(words: Words, past: History) -> str:
+    """The result in a line, with the decision itself if there is one."""
+    if past.decision is None:
+        return f"**{words('result.running')}**"
+    decided: Mapping[str, Json] = past.decision
+    line = f"**{words('result.' + decided['result'])}** {stopped(words, decided)}"
+    if decided["decision"] is None:
+        return line
+    return f"{line}\n\n{quoted(decided['decision'])}"
+
+
+def stopped(words: Words, decided: Mapping[str, Json]) -> str:
+    return words.either(f"stopped.{decided['stopped_by']}", inline(decided["stopped_by"]))
+
+
+def who_decided(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
+    by = decided["decided_by"]
+    if by is None:
+        yield words("decided_by.nobody")
+        return
+    name = consensus_text(words, by["name"])
+    key = f"decided_by.{by['kind']}"
+    yield words(key, name=name) if words.has(key) else name
+    if decided["decision_source"]:
+        source = decided["decision_source"]
+        yield words.either(f"source.{source}", inline(source))
+    if by["scope"]:
+        yield words("decided_by.scope")
+        yield quoted(by["scope"])
+
+
+def consensus_text(words: Words, code: str) -> str:
+    """The consensus in words with its key, which stays the same in every language."""
+    key = f"consensus.{code}"
+    if not words.has(key):
+        return inline(code)
+    return words("consensus.with_code", text=words(key), code=inline(code))
+
+
+def outcome(words: Words, past: History) -> Iterator[str]:
+    yield f"## {words('heading.outcome')}"
+    yield headline(words, past)
+    decided = past.decision
+    if decided is None:
+        return
+    if decided["consensus"]:
+        consensus = consensus_text(words, decided["consensus"])
+        yield words("outcome.consensus", consensus=consensus)
+    yield from counted(words, past, decided)
+    yield from who_decided(words, decided)
+    if past.cancellation is not None:
+        yield from _cancelled(words, past.cancellation)
+    yield from synthesis(words, decided)
+
+
+def _cancelled(words: Words, cancellation: Mapping[str, Json]) -> Iterator[str]:
+    if cancellation.get("reason"):
+        yield words("outcome.cancel_reason")
+        yield quoted(cancellation["reason"])
+    if cancellation["items"]:
+        keys = ("kind", "ref", "state")
+        yield words("outcome.in_flight")
+        yield table(
+            [words(f"label.{key}") for key in keys],
+            [[inline(item[key]) for key in keys] for item in cancellation["items"]],
+        )
+
+
+def counted(words: Words, past: History, decided: Mapping[str, Json]) -> Iterator[str]:
+    """The numbers behind the result, each share with its denominator."""
+    name, numbers = numbers_of(decided)
+    if numbers.get("counts", ...) is None:
+        return  # no round was closed, so nothing was counted
+    if name != "tally" or "agree_share" not in numbers:
+        yield from figures(words, numbers)
+        return
+    share = numbers["agree_share"]
+    yield words(
+        "outcome.agree_share",
+        part=share["numerator"],
+        whole=share["denominator"],
+        round=numbers["rounds"],
+    )
+    yield words(
+        "outcome.effective",
+        usable=decided["effective_participants"],
+        seats=len(past.meeting.seats),
+    )
+
+
+_NUMBERS = ("tally", "poll", "debate", "council", "review")
+
+
+def numbers_of(decided: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
+    """The format's own object with the numbers, under its name."""
+    name = next((name for name in _NUMBERS if name in decided), "tally")
+    return name, decided.get(name) or {}
+
+
+def synthesis(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
+    """The closing draft, marked as one: it decides nothing on its own."""
+    yield f"### {words('heading.synthesis')}"
+    draft = decided["synthesis"]
+    if draft is None:
+        yield words("outcome.no_synthesis")
+        return
+    yield words("outcome.synthesis_by")
+    if decided["decision"] is None:
+        yield words("outcome.not_a_decision")
+    if draft.get("decision"):
+        yield quoted(draft["decision"])
+    for key in _POINTS:
+        if draft.get(key):
+            yield f"**{words(f'label.{key}')}**"
+            yield bullets([inline(point) for point in draft[key]])
+    if draft.get("recommendation"):
+        yield f"**{words('label.recommendation')}**"
+        yield quoted(draft["recommendation"])

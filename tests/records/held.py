@@ -1,0 +1,214 @@
+"""Holds a round table by hand: replies are given, events come back. No clock, no agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from app.domain import events
+from app.domain.events import Event
+from app.domain.meeting import Language, Limits, Meeting, Seat
+from app.domain.outcome import Outcome, StopReason
+from app.domain.steps import Ask, Gather, Note, Reply, ReplyStatus, Stopped
+from app.formats import roundtable
+
+START = datetime(2026, 11, 30, 23, 59, 58, tzinfo=UTC)
+SYNTHESIS = (
+    '{"decision": "Adopt one repository for the four services.", "agreed": ["One release train"],'
+    ' "differ": ["Who owns the build"], "concerns": ["Checkout time"],'
+    ' "recommendation": "Move the smallest service first."}'
+)
+SUMMARY = "SUMMARY: A wants one repository; B doubts it.\nMOTION: Adopt one repository by June."
+
+Answers = Callable[[Ask], str | ReplyStatus]
+
+
+def meeting(
+    topic: str = "Should the platform team use one repository?",
+    language: Language = "en",
+    names: Sequence[str] = ("architect", "operator", "sceptic"),
+    **fields: Any,
+) -> Meeting:
+    seats = tuple(Seat(name, f"looks at it as {name}", "default") for name in names)
+    settings: dict[str, Any] = {
+        "id": "mtg_01k9zq4m7x",
+        "format": "roundtable",
+        "format_version": 1,
+        "topic": topic,
+        "seats": seats,
+        "secretary": "default",
+        "language": language,
+        "limits": Limits(usd=Decimal("0.50")),
+    }
+    return Meeting(**(settings | fields))
+
+
+def answers(
+    rounds: Sequence[Mapping[str, str | ReplyStatus]],
+    synthesis: str | ReplyStatus = SYNTHESIS,
+    summary: str | ReplyStatus = SUMMARY,
+) -> Answers:
+    """What each participant says in each round, by name."""
+
+    def answer(ask: Ask) -> str | ReplyStatus:
+        if ask.template.endswith("/compress"):
+            return summary
+        if ask.template.endswith("/synthesis"):
+            return synthesis
+        return rounds[ask.round - 1][ask.who]
+
+    return answer
+
+
+def stances(*given: str) -> dict[str, str | ReplyStatus]:
+    """A round of plain replies: architect, operator and sceptic, by their stances."""
+    names = ("architect", "operator", "sceptic")
+    return {
+        name: f"{name} has a reason for this.\n\n[STANCE: {stance}]"
+        for name, stance in zip(names, given, strict=True)
+    }
+
+
+@dataclass
+class Log:
+    meeting: Meeting
+    answer: Answers
+    events: list[Event] = field(default_factory=list[Event])
+    replies: int = 0
+
+    def add(self, type_: str, **data: Any) -> Event:
+        seq = len(self.events) + 1
+        at = START + timedelta(seconds=seq)
+        event = Event(type_, data, at, meeting_id=self.meeting.id, seq=seq, number=seq)
+        self.events.append(event)
+        return event
+
+    def open(self, warnings: Sequence[Mapping[str, str]] = ()) -> None:
+        agents = {
+            "default": {
+                "kind": "llm",
+                "model": "openai:small",
+                "max_output_tokens": 800,
+                "price": None,
+            }
+        }
+        self.add(
+            events.MEETING_CREATED,
+            **self.meeting.record(),
+            plan={},
+            warnings=list(warnings),
+            agents=agents,
+        )
+        self.add(events.MEETING_STARTED, deadline=(START + timedelta(seconds=600)).isoformat())
+
+    def reply_to(self, ask: Ask) -> Reply:
+        given = self.answer(ask)
+        office = ask.office != "participant"
+        if isinstance(given, ReplyStatus):
+            reply = Reply(ask.who, ask.round, given, "", ask.reading.absent(given), "No reply.")
+        else:
+            read = ask.reading.read(given)
+            status = ReplyStatus.OK if read.fault is None else ReplyStatus.INVALID
+            reply = Reply(ask.who, ask.round, status, given, read.values, read.fault)
+        self.replies += 0 if office else 1
+        self.add(
+            events.OFFICE_REPLIED if office else events.REPLY_RECEIVED,
+            participant=reply.who,
+            round=reply.round,
+            status=reply.status.value,
+            text=reply.text,
+            **reply.values,
+            reason=reply.reason,
+            attempt=1,
+            final=True,
+            usage={"input_tokens": 100, "output_tokens": 20, "usd": "0.0011"},
+            model="openai:small",
+            finish="stop",
+            request_id=ask.key,
+            seconds=1.25,
+        )
+        return reply
+
+    def record(self, outcome: Outcome) -> None:
+        self.add(
+            events.DECISION_RECORDED,
+            **outcome.record(),
+            **outcome.findings,
+            degradation=[degradation.record() for degradation in outcome.degradation],
+            spent={
+                "replies": self.replies,
+                "seconds": 41.2,
+                "usd": "0.0132",
+                "tokens": {"input": 1200, "output": 240},
+            },
+        )
+
+    def end(self) -> None:
+        recorded = self.events[-1].data
+        self.add(events.MINUTES_WRITTEN, path="somewhere.md")
+        ended = {key: recorded[key] for key in ("result", "stopped_by", "completeness")}
+        self.add(events.MEETING_ENDED, **ended, decision=recorded["decision"], outcome={})
+
+
+def held(
+    meeting_: Meeting,
+    answer: Answers,
+    *,
+    stop_before: str | None = None,
+    stop: StopReason = StopReason.CANCELLATION,
+    warnings: Sequence[Mapping[str, str]] = (),
+) -> list[Event]:
+    """The events up to ``decision.recorded``; ``stop_before`` names a step that is not begun."""
+    log = Log(meeting_, answer)
+    log.open(warnings)
+    conversation = roundtable.hold(meeting_)
+    try:
+        step = next(conversation)
+        while True:
+            if isinstance(step, Note):
+                log.add(step.type, **step.content)
+                step = conversation.send(None)
+            elif _key(step) == stop_before:
+                _cancel(log, stop)
+                step = conversation.throw(Stopped(stop))
+            else:
+                step = conversation.send(tuple(log.reply_to(ask) for ask in step.asks))
+    except StopIteration as end:
+        log.record(end.value)
+    return log.events
+
+
+def _key(step: Gather) -> str:
+    return step.asks[0].key
+
+
+def _cancel(log: Log, stop: StopReason) -> None:
+    if stop is not StopReason.CANCELLATION:
+        return
+    log.add(events.CANCELLATION_REQUESTED, reason="The question is moot. # Not a heading")
+    items = [
+        {"kind": "request", "ref": "round-2/ask/architect", "state": "unconfirmed"},
+        {"kind": "request", "ref": "round-2/ask/operator", "state": "stopped"},
+    ]
+    log.add(events.CANCELLATION_CLOSED, state="partly_unconfirmed", items=items)
+
+
+def ended(log: Sequence[Event]) -> list[Event]:
+    """The same meeting with what follows the decision: the minutes' file and the end."""
+    continued = Log(meeting(), answers([]), list(log))
+    continued.end()
+    return continued.events
+
+
+def three_rounds(**fields: Any) -> list[Event]:
+    """Three by three: split, then a change of mind, then a majority."""
+    rounds = [
+        stances("AGREE", "DISAGREE", "NEUTRAL"),
+        stances("AGREE", "DISAGREE", "AGREE")
+        | {"sceptic": "Now I see it.\nCHANGED BECAUSE: the build got shorter\n[STANCE: AGREE]"},
+        stances("AGREE", "NEUTRAL", "AGREE"),
+    ]
+    return held(meeting(**fields), answers(rounds))
