@@ -1,0 +1,70 @@
+"""From what pydantic found wrong to what a person is told, field by field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from app.domain.errors import Fault
+
+MOST_FAULTS = 50
+_MOST_KEY_CHARACTERS = 64
+_SUBJECT = re.compile(r"^[A-Z]\w* should")
+_OF_THE_KEY = "[key]"
+"""Pydantic's last step when a key itself is at fault, and not what stands under it."""
+
+NOT_BUILT_YET = "not_built_yet"
+"""The type of a pydantic error about a field that a later version will have."""
+
+_WORDS = {
+    "missing": "This is required.",
+    "string_type": "This should be text.",
+    "extra_forbidden": "There is no such field; remove it or check its spelling.",
+    "unexpected_keyword_argument": "There is no such field; remove it or check its spelling.",
+}
+
+
+def faults_of(
+    errors: Sequence[Any],
+    *,
+    skip: int = 0,
+    explain: Callable[[Any], str | None] | None = None,
+) -> tuple[Fault, ...]:
+    """A fault for each of ``ValidationError.errors()``; ``skip`` leading steps are no fields.
+
+    ``explain`` may have better words for an error. There are at most ``MOST_FAULTS``, so that a
+    hostile body gets no huge answer.
+    """
+    found = tuple(
+        Fault(pointer(error["loc"][skip:]), (explain and explain(error)) or _told(error))
+        for error in errors[:MOST_FAULTS]
+    )
+    left = len(errors) - len(found)
+    return (*found, Fault("", f"{left} more faults are not listed.")) if left else found
+
+
+def _told(error: Any) -> str:
+    return _WORDS.get(error["type"]) or _sentence(error["msg"])
+
+
+def pointer(steps: Sequence[int | str]) -> str:
+    """The JSON pointer (RFC 6901) to a place in a document."""
+    return "".join(f"/{_escaped(str(step))}" for step in steps if step != _OF_THE_KEY)
+
+
+def fragment(pointer_: str) -> str:
+    """A JSON pointer as RFC 9457 shows it: in a URI's fragment."""
+    bare = pointer_.removeprefix("#")
+    return "#" + quote(bare, safe="/~!$&'()*+,;=:@", errors="replace")
+
+
+def _escaped(step: str) -> str:
+    # Cut, since an unknown field may be named with a megabyte.
+    return step[:_MOST_KEY_CHARACTERS].replace("~", "~0").replace("/", "~1")
+
+
+def _sentence(message: str) -> str:
+    words = _SUBJECT.sub("This should", message.replace("Value error, ", "This ", 1))
+    return words if words.endswith((".", "!", "?")) else f"{words}."

@@ -1,0 +1,94 @@
+"""The meeting resource (API.md), from where a meeting stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+
+from app.api.json_answer import rfc3339
+from app.domain.events import Event
+from app.domain.meeting import Json
+from app.domain.state import MeetingState, spent_record
+
+
+def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
+    """The resource. Before the start, and from the end on, it does not depend on ``now``."""
+    meeting = state.meeting
+    spent = spent_record(state, now)
+    return {
+        "id": meeting.id,
+        "status": state.status.value,
+        "format": meeting.format,
+        "topic": meeting.topic,
+        "motion": state.motion,
+        "participants": [seat.record() for seat in meeting.seats],
+        "limits": meeting.limits.record(),
+        "rules": dict(meeting.rules),
+        "round": state.round,
+        "spent": spent,
+        "remaining": _remaining(state, spent["seconds"]),
+        "outcome": state.outcome,
+        "pending_question": None,
+        "cancellation": cancellation_view(state),
+        "operations": {"pending": 0, "unknown": 0},
+        "parent_id": meeting.parent_id,
+        "children": [],
+        "plan": state.plan,
+        "warnings": list(state.warnings),
+        "created_at": rfc3339(state.created_at),
+        "started_at": rfc3339(state.started_at),
+        "ended_at": rfc3339(state.ended_at),
+        "deadline": rfc3339(state.deadline),
+        "links": _links(meeting.id),
+    }
+
+
+def cancellation_view(state: MeetingState) -> dict[str, Json] | None:
+    if state.cancellation is None:
+        return None
+    return {**state.cancellation, "requested_at": rfc3339(state.cancellation["requested_at"])}
+
+
+def event_view(event: Event) -> dict[str, Json]:
+    """The envelope in which an event is told, here as over SSE."""
+    return {
+        "id": event.number,
+        "type": event.type,
+        "meeting_id": event.meeting_id,
+        "at": rfc3339(event.at),
+        "data": event.data,
+    }
+
+
+def location(meeting_id: str) -> str:
+    return f"/v1/meetings/{meeting_id}"
+
+
+def _remaining(state: MeetingState, seconds: float) -> dict[str, Json]:
+    """What the limits leave; None where there is no limit, or where the price is unknown."""
+    limits, spent = state.meeting.limits, state.spent
+    usd: Decimal | None = None
+    if limits.usd is not None and spent.usd is not None:
+        usd = max(Decimal(0), limits.usd - spent.usd)
+    return {
+        "seconds": round(max(0.0, limits.seconds - seconds), 3),
+        "usd": None if usd is None else format(usd.normalize(), "f"),
+        "tokens": None if limits.tokens is None else max(0, limits.tokens - spent.tokens),
+    }
+
+
+_PARTS: Mapping[str, str] = {
+    "self": "",
+    "events": "/events",
+    "rounds": "/rounds",
+    "dissents": "/dissents",
+    "minutes": "/minutes",
+    "decision": "/decision",
+    "cancel": "/cancel",
+    "cancellation": "/cancellation",
+}
+
+
+def _links(meeting_id: str) -> dict[str, Json]:
+    return {name: location(meeting_id) + part for name, part in _PARTS.items()}

@@ -1,0 +1,103 @@
+"""What the operations share: parameters, their problems, and what queries may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import Header, Path, Query, Request
+
+from app.api.problems import KINDS, PROBLEM_TYPE, invalid
+from app.domain.errors import Fault
+
+MOST_PAGE = 200
+METADATA = "metadata."
+NO_CONTROLS = r"^[^\x00-\x1f\x7f]*$"
+
+MeetingId = Annotated[
+    str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$", examples=["mtg_01JD0Z3K7W"])
+]
+AgentInPath = Annotated[str, Path(max_length=64, pattern=r"^[A-Za-z0-9._-]+$", examples=["critic"])]
+Limit = Annotated[int, Query(ge=1, le=MOST_PAGE, description="How many items at the most.")]
+Cursor = Annotated[
+    str | None,
+    Query(min_length=1, max_length=500, pattern=r"^[!-~]+$", description="From the page before."),
+]
+Search = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        pattern=NO_CONTROLS,
+        description="Full text; Japanese words are found too.",
+    ),
+]
+Accept = Annotated[str | None, Header(include_in_schema=False)]
+
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_ANYWHERE = ("invalid-request", "internal-error")
+
+
+def problems(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """The problem documents that an operation may answer with, for its OpenAPI entry."""
+    by_status: dict[int | str, list[str]] = {}
+    for code in (*codes, *_ANYWHERE):
+        if code not in by_status.setdefault(KINDS[code].status, []):
+            by_status[KINDS[code].status].append(code)
+    return {
+        status: {
+            "description": " · ".join(f"`{code}`: {KINDS[code].title}" for code in listed),
+            "content": {PROBLEM_TYPE: {"schema": _PROBLEM, "examples": _examples(listed)}},
+        }
+        for status, listed in by_status.items()
+    }
+
+
+def _examples(codes: Iterable[str]) -> dict[str, Any]:
+    return {code: {"value": _example(code)} for code in codes}
+
+
+def _example(code: str) -> dict[str, Any]:
+    kind = KINDS[code]
+    example: dict[str, Any] = {
+        "type": code,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": f"{kind.title}.",
+    }
+    if kind.status == 422:
+        example["errors"] = [{"pointer": "#/limits/rounds", "detail": "This should be at least 1."}]
+    return example
+
+
+_OPEN_ENDED = {"list_meetings": METADATA}
+_known: dict[str, frozenset[str]] = {}
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """A misspelt filter would be one that silently does nothing, so it is refused."""
+    if not request.url.query:
+        return
+    route = request.scope["route"]
+    name: str = route.operation_id
+    if name not in _known:
+        declared = route.dependant.query_params
+        _known[name] = frozenset(parameter.alias for parameter in declared)
+    prefix = _OPEN_ENDED.get(name)
+    faults = tuple(_parameter_faults(request, _known[name], prefix))
+    if faults:
+        raise invalid(*faults[:10])
+
+
+def _parameter_faults(
+    request: Request, known: frozenset[str], prefix: str | None
+) -> Iterable[Fault]:
+    seen: set[str] = set()
+    for key, _ in request.query_params.multi_items():
+        shown = f"/{key[:64]}"
+        if key not in known and not (prefix and key.startswith(prefix)):
+            takes = ", ".join(sorted(known)) or "none"
+            yield Fault(shown, f"There is no such query parameter; this call takes: {takes}.")
+        elif key in seen:
+            yield Fault(shown, "This query parameter may be given once.")
+        seen.add(key)

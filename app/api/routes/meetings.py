@@ -1,0 +1,213 @@
+"""Opening, reading, listing and cancelling meetings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import AwareDatetime, BeforeValidator
+
+from app.api import operations
+from app.api.json_answer import json_answer
+from app.api.json_body import read_json, read_optional_json, validated
+from app.api.meeting_view import cancellation_view, location, meeting_view
+from app.api.opening import answer_opening
+from app.api.operations import Cursor, Limit, MeetingId, Search, problems
+from app.api.problems import Problem, invalid
+from app.api.request_headers import idempotency_key, matches, preferred_wait, weak_tag
+from app.api.schemas import answers
+from app.api.schemas.cancel_request import CancelRequest
+from app.api.schemas.meeting_request import KNOWN_FORMATS
+from app.api.services import Given
+from app.api.wishes import wish_of
+from app.coordinator.ports import MeetingFilter
+from app.domain.errors import Fault
+from app.domain.state import Status
+
+router = APIRouter(tags=["meetings"])
+
+_BODY = ("malformed-json", "unsupported-media-type", "body-too-large", "not-built-yet")
+_MOST_METADATA = 10
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})")
+_PLAIN = re.compile(operations.NO_CONTROLS)
+
+
+def _rfc3339(text: object) -> object:
+    # Pydantic would take a bare number for seconds since 1970.
+    if not isinstance(text, str) or not _MOMENT.fullmatch(text):
+        raise ValueError("must be a time such as 2026-11-02T09:00:00Z")
+    return text
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_rfc3339)]
+DryRun = Annotated[
+    bool, Query(description="Only say what the meeting would be and may cost; store nothing.")
+]
+Prefer = Annotated[
+    list[str] | None,
+    Header(description="`wait=N`: hold the answer back until the end, or N seconds (1 to 600)."),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        max_length=255,
+        description="The same key and body give the first answer again, and no second meeting.",
+    ),
+]
+
+
+@router.post(
+    "/v1/meetings",
+    operation_id="open_meeting",
+    summary="Open a meeting",
+    status_code=201,
+    response_model=answers.Meeting,
+    response_description="The meeting, which runs in the background (or has ended, with `wait`).",
+    responses={
+        200: {"model": answers.Planned, "description": "With `dry_run`: the plan, nothing else."},
+        201: {
+            "headers": {
+                "Location": {"schema": {"type": "string"}},
+                "Preference-Applied": {"schema": {"type": "string"}},
+                "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}},
+            }
+        },
+        **problems(*_BODY, "request-in-progress", "idempotency-key-reused", "log-unavailable"),
+    },
+    openapi_extra={"requestBody": {"$ref": "#/components/requestBodies/OpenMeeting"}},
+)
+async def open_meeting(
+    request: Request,
+    services: Given,
+    dry_run: DryRun = False,
+    prefer: Prefer = None,
+    idempotency_key_: Annotated[IdempotencyKey, Header(alias="Idempotency-Key")] = None,
+) -> Response:
+    key = idempotency_key(idempotency_key_)
+    body = await read_json(request)
+    wish = wish_of(body)
+    if dry_run:
+        # Nothing is stored, so there is no first answer to keep under a key either.
+        return json_answer({"plan": await services.meetings.plan(wish)})
+    wait = preferred_wait(prefer or ())
+    return await answer_opening(services, request, wish, body.canonical, key=key, wait=wait)
+
+
+@router.get(
+    "/v1/meetings",
+    operation_id="list_meetings",
+    summary="List meetings, newest first",
+    response_model=answers.MeetingPage,
+    responses=problems("log-unavailable"),
+    openapi_extra={
+        "parameters": [
+            {
+                "name": "metadata.KEY",
+                "in": "query",
+                "description": "Only meetings whose metadata has this text under KEY.",
+                "schema": {"type": "string"},
+            }
+        ]
+    },
+)
+async def list_meetings(
+    request: Request,
+    services: Given,
+    status: Status | None = None,
+    format_: Annotated[Literal[KNOWN_FORMATS] | None, Query(alias="format")] = None,  # type: ignore[valid-type]
+    q: Search = None,
+    created_after: Moment | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    page = await services.archive.meetings(
+        MeetingFilter(
+            status=None if status is None else status.value,
+            format=format_,
+            text=q,
+            metadata=_metadata(request),
+            created_after=created_after,
+            cursor=cursor,
+            limit=limit,
+        )
+    )
+    now = services.clock.now()
+    items = [meeting_view(state, now) for state in page.items]
+    return json_answer({"items": items, "next_cursor": page.next_cursor})
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}",
+    operation_id="get_meeting",
+    summary="Where a meeting stands",
+    response_model=answers.Meeting,
+    responses={
+        200: {"headers": {"ETag": {"schema": {"type": "string"}}}},
+        304: {"description": "Nothing has happened since the version named in `If-None-Match`."},
+        **problems("not-found", "log-unavailable"),
+    },
+)
+async def get_meeting(
+    services: Given,
+    meeting_id: MeetingId,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    state = await services.archive.state(meeting_id)
+    tag = weak_tag(state.last_seq)
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if matches(if_none_match, tag):
+        return Response(status_code=304, headers=headers)
+    return json_answer(meeting_view(state, services.clock.now()), headers=headers)
+
+
+@router.post(
+    "/v1/meetings/{meeting_id}/cancel",
+    operation_id="cancel_meeting",
+    summary="Cancel a meeting",
+    status_code=202,
+    response_model=answers.Cancellation,
+    response_description="The cancel has been requested.",
+    responses={
+        200: {"model": answers.Cancellation, "description": "It had been requested before."},
+        **problems("not-found", *_BODY[:3], "meeting-ended", "log-unavailable"),
+    },
+    openapi_extra={"requestBody": {"$ref": "#/components/requestBodies/CancelMeeting"}},
+)
+async def cancel_meeting(request: Request, services: Given, meeting_id: MeetingId) -> Response:
+    body = validated(CancelRequest, await read_optional_json(request))
+    state, newly = await services.meetings.cancel(meeting_id, body.reason)
+    headers = {"Location": f"{location(meeting_id)}/cancellation"}
+    return json_answer(cancellation_view(state), 202 if newly else 200, headers)
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/cancellation",
+    operation_id="get_cancellation",
+    summary="How far a cancel has come",
+    response_model=answers.Cancellation,
+    responses=problems("not-found", "log-unavailable"),
+)
+async def get_cancellation(services: Given, meeting_id: MeetingId) -> Response:
+    view = cancellation_view(await services.archive.state(meeting_id))
+    if view is None:
+        raise Problem("not-found", f"Nobody has cancelled meeting {meeting_id}.")
+    return json_answer(view)
+
+
+def _metadata(request: Request) -> Mapping[str, str]:
+    prefix = operations.METADATA
+    wanted = {
+        key.removeprefix(prefix): value
+        for key, value in request.query_params.items()
+        if key.startswith(prefix)
+    }
+    fit = all(wanted) and all(_PLAIN.fullmatch(text) for pair in wanted.items() for text in pair)
+    if len(wanted) > _MOST_METADATA or not fit:
+        detail = (
+            f"Give a key after {prefix}, at most {_MOST_METADATA} of them, "
+            "and no control characters."
+        )
+        raise invalid(Fault(f"/{prefix}", detail))
+    return wanted

@@ -1,0 +1,156 @@
+"""What a meeting leaves behind: rounds, dissents, minutes, the decision."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from app.api.json_answer import JSON_TYPE, encoded, json_answer
+from app.api.negotiation import chosen
+from app.api.operations import Accept, Cursor, Limit, MeetingId, Search, problems
+from app.api.schemas import answers
+from app.api.services import Given
+from app.coordinator.ports import MeetingFilter
+from app.domain.errors import MeetingNotEnded
+from app.domain.events import MEETING_ENDED, Event
+from app.domain.outcome import Result
+from app.records.decision import decision_json, decision_markdown
+from app.records.history import rounds_record
+from app.records.html import CONTENT_SECURITY_POLICY
+from app.records.minutes import minutes_html, minutes_json, minutes_markdown
+
+router = APIRouter(tags=["records"])
+
+MARKDOWN = "text/markdown"
+HTML = "text/html"
+
+Log = Sequence[Event]
+Writer = Callable[[Log], Any]
+
+_MINUTES: dict[str, Writer] = {
+    MARKDOWN: minutes_markdown,
+    HTML: minutes_html,
+    JSON_TYPE: minutes_json,
+}
+_DECISION: dict[str, Writer] = {JSON_TYPE: decision_json, MARKDOWN: decision_markdown}
+_TEXT = {"schema": {"type": "string"}}
+
+Partial = Annotated[
+    bool, Query(description="Before the end too: the minutes of what has happened so far.")
+]
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/rounds",
+    operation_id="list_rounds",
+    summary="The rounds with their replies, stances, tally and summary",
+    response_model=answers.RoundList,
+    responses=problems("not-found", "log-unavailable"),
+)
+async def list_rounds(services: Given, meeting_id: MeetingId) -> Response:
+    log = await services.archive.log(meeting_id)
+    return json_answer({"items": rounds_record(log), "next_cursor": None})
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/dissents",
+    operation_id="list_dissents",
+    summary="The views that lost, with their reasons; there are none before the end",
+    response_model=answers.DissentList,
+    responses=problems("not-found", "log-unavailable"),
+)
+async def list_dissents(services: Given, meeting_id: MeetingId) -> Response:
+    outcome = (await services.archive.state(meeting_id)).outcome or {}
+    return json_answer({"items": outcome.get("dissents", []), "next_cursor": None})
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/minutes",
+    operation_id="get_minutes",
+    summary="The minutes, by Accept: Markdown (default), HTML or JSON",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The minutes.",
+            "content": {
+                MARKDOWN: _TEXT,
+                HTML: _TEXT,
+                JSON_TYPE: {"schema": {"$ref": "#/components/schemas/Minutes"}},
+            },
+        },
+        **problems("not-found", "not-acceptable", "meeting-not-ended", "log-unavailable"),
+    },
+)
+async def get_minutes(
+    services: Given, meeting_id: MeetingId, partial: Partial = False, accept: Accept = None
+) -> Response:
+    media = chosen(accept, tuple(_MINUTES))
+    log = await services.archive.log(meeting_id)
+    if not partial:
+        _refuse_before_end(
+            log, meeting_id, "its minutes so far are given with the query parameter partial=true"
+        )
+    return await _written(_MINUTES[media], media, log)
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/decision",
+    operation_id="get_decision",
+    summary="The decision record, by Accept: JSON (default) or Markdown",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The decision record.",
+            "content": {
+                JSON_TYPE: {"schema": {"$ref": "#/components/schemas/DecisionRecord"}},
+                MARKDOWN: _TEXT,
+            },
+        },
+        **problems("not-found", "not-acceptable", "meeting-not-ended", "log-unavailable"),
+    },
+)
+async def get_decision(services: Given, meeting_id: MeetingId, accept: Accept = None) -> Response:
+    media = chosen(accept, tuple(_DECISION))
+    log = await services.archive.log(meeting_id)
+    _refuse_before_end(log, meeting_id, "its events say when it does")
+    return await _written(_DECISION[media], media, log)
+
+
+@router.get(
+    "/v1/decisions",
+    operation_id="list_decisions",
+    summary="The decision records of all meetings, newest first",
+    response_model=answers.DecisionPage,
+    responses=problems("log-unavailable"),
+)
+async def list_decisions(
+    services: Given,
+    q: Search = None,
+    result: Result | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    wanted = None if result is None else result.value
+    page = await services.archive.decided(
+        MeetingFilter(text=q, result=wanted, cursor=cursor, limit=limit)
+    )
+    items = await asyncio.to_thread(lambda: [decision_json(log) for log in page.items])
+    return json_answer({"items": items, "next_cursor": page.next_cursor})
+
+
+def _refuse_before_end(log: Log, meeting_id: str, instead: str) -> None:
+    if not any(event.type == MEETING_ENDED for event in reversed(log)):
+        raise MeetingNotEnded(f"Meeting {meeting_id} has not ended yet; {instead}.")
+
+
+async def _written(write: Writer, media: str, log: Log) -> Response:
+    # A long meeting's record takes a moment to set; in a thread it holds nobody else up.
+    record = await asyncio.to_thread(write, log)
+    content = record if isinstance(record, str) else encoded(record)
+    headers = {"Vary": "Accept", "X-Content-Type-Options": "nosniff"}
+    if media == HTML:
+        headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    return Response(content, media_type=media, headers=headers)

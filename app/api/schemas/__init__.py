@@ -1,0 +1,1 @@
+"""The shapes on the wire: what requests may hold, and what answers hold."""

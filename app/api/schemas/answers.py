@@ -1,0 +1,252 @@
+"""The shapes of answers, for the OpenAPI document; handlers build plain dicts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.outcome import Completeness, DeciderKind, DecisionSource, Result, StopReason
+from app.domain.state import Status
+
+Record = dict[str, Any]
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+
+class OpenAnswer(Answer):
+    """An answer to which formats add fields of their own."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class FaultShown(Answer):
+    pointer: Annotated[str, Field(description="The field, as a JSON pointer in a fragment.")]
+    detail: str
+
+
+class Problem(BaseModel):
+    """RFC 9457: what went wrong, for programs by `type` and for people by `detail`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Annotated[str, Field(examples=["invalid-request"])]
+    title: str
+    status: int
+    detail: str
+    errors: Annotated[
+        list[FaultShown],
+        Field(default_factory=list, description="With every 422: the fields at fault."),
+    ]
+
+
+class Participant(Answer):
+    name: str
+    role: str
+    agent: str
+    weight: float
+    expert: bool
+
+
+class LimitsShown(Answer):
+    rounds: int
+    seconds: float
+    reply_seconds: float
+    usd: str | None
+    tokens: int | None
+    no_progress_rounds: int
+    arbitration_seconds: float
+
+
+class Tokens(Answer):
+    input: int
+    output: int
+
+
+class Spent(Answer):
+    replies: int
+    seconds: float
+    usd: Annotated[str | None, Field(description="Null where a price is unknown, never 0.")]
+    tokens: Tokens
+
+
+class Remaining(Answer):
+    seconds: float
+    usd: str | None
+    tokens: int | None
+
+
+class Decider(Answer):
+    kind: DeciderKind
+    name: str
+    scope: str
+
+
+class DissentShown(Answer):
+    participant: str
+    position: str
+    rationale: str
+    mitigation: str | None
+    round: int | None
+
+
+class OutcomeShown(OpenAnswer):
+    """How the meeting ended; the format adds one object with its numbers, such as `tally`."""
+
+    result: Result
+    consensus: Literal["FULL_CONSENSUS", "MAJORITY_CONSENSUS", "NO_CONSENSUS"] | None
+    decision: str | None
+    decision_source: DecisionSource | None
+    decided_by: Decider | None
+    completeness: Completeness
+    stopped_by: StopReason
+    effective_participants: int
+    dissents: list[DissentShown]
+    synthesis: Record | None
+
+
+class CancellationItem(Answer):
+    kind: str
+    ref: str
+    state: Literal["requested", "acknowledged", "stopped", "unconfirmed"]
+
+
+class Cancellation(OpenAnswer):
+    requested_at: datetime
+    reason: str | None
+    state: str
+    items: list[CancellationItem]
+
+
+class Operations(Answer):
+    pending: int
+    unknown: int
+
+
+class Meeting(Answer):
+    """A meeting: what it is, where it stands, what it may still spend, what came of it."""
+
+    id: Annotated[str, Field(examples=["mtg_01JD0Z3K7W"])]
+    status: Status
+    format: str
+    topic: str
+    motion: str | None
+    participants: list[Participant]
+    limits: LimitsShown
+    rules: Record
+    round: int
+    spent: Spent
+    remaining: Remaining
+    outcome: OutcomeShown | None
+    pending_question: Record | None
+    cancellation: Cancellation | None
+    operations: Operations
+    parent_id: str | None
+    children: list[str]
+    plan: Record
+    warnings: list[Record]
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    deadline: datetime | None
+    links: dict[str, str]
+
+
+class Planned(Answer):
+    """What a meeting would be and may cost; nothing has been stored and nobody asked."""
+
+    plan: Record
+
+
+class PageOf(Answer):
+    next_cursor: Annotated[
+        str | None, Field(description="Give it back as `cursor` for the next page; null: none.")
+    ] = None
+
+
+class MeetingPage(PageOf):
+    items: list[Meeting]
+
+
+class Event(Answer):
+    """One event of a meeting; ids start at 1 in each meeting and have no gaps."""
+
+    id: int
+    type: Annotated[str, Field(examples=["reply.received"])]
+    meeting_id: str
+    at: datetime
+    data: Record
+
+
+class EventPage(Answer):
+    items: list[Event]
+    next_cursor: Annotated[
+        str | None, Field(description="Give it back as `after` for the next page; null: none.")
+    ] = None
+
+
+class Round(OpenAnswer):
+    round: int
+    state: Literal["open", "closed"]
+    motion: str | None
+    replies: list[Record]
+    stances: dict[str, str]
+    ballots: Record
+    tally: Record | None
+    consensus: str | None
+    progress: Record | None
+    summary: str | None
+
+
+class RoundList(PageOf):
+    items: list[Round]
+
+
+class DissentList(PageOf):
+    items: list[DissentShown]
+
+
+class DecisionRecord(OpenAnswer):
+    """Context, options, decision, who decided, consequences and dissent of one meeting."""
+
+
+class DecisionPage(PageOf):
+    items: list[DecisionRecord]
+
+
+class Minutes(OpenAnswer):
+    """Everything that the written minutes show, as data."""
+
+
+class Agent(OpenAnswer):
+    """An agent as it was configured; its secrets are never shown, only whether there is one."""
+
+    name: str
+    kind: Literal["llm", "rehearsal"]
+    expertise: dict[str, float]
+
+
+class AgentList(PageOf):
+    items: list[Agent]
+
+
+class AgentCheck(Answer):
+    """What came of asking the agent one trivial question."""
+
+    ok: bool
+    latency_ms: float | None
+    usage: Record | None
+    model: str | None
+    error: str | None
+
+
+class Health(Answer):
+    status: Literal["ok"]
+
+
+class Readiness(Answer):
+    status: Literal["ready"]
+    checks: dict[str, bool]
