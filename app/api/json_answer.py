@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 import orjson
@@ -28,14 +27,6 @@ def json_bytes(
 ) -> Response:
     given = None if headers is None else dict(headers)
     return Response(body, status_code=status, headers=given, media_type=JSON_TYPE)
-
-
-def rfc3339(at: datetime | str | None) -> str | None:
-    """The moment in UTC with a Z; records hold some moments as text already."""
-    if at is None:
-        return None
-    text = at if isinstance(at, str) else at.isoformat()
-    return text.replace("+00:00", "Z")
 
 
 def _plain(value: Any) -> Any:

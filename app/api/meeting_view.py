@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 
-from app.api.json_answer import rfc3339
-from app.domain.events import Event
+from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
 from app.domain.state import MeetingState, spent_record
 
@@ -37,9 +36,10 @@ def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
         "plan": state.plan,
         "warnings": list(state.warnings),
         "created_at": rfc3339(state.created_at),
-        "started_at": rfc3339(state.started_at),
-        "ended_at": rfc3339(state.ended_at),
-        "deadline": rfc3339(state.deadline),
+        "started_at": _moment(state.started_at),
+        "ended_at": _moment(state.ended_at),
+        "deadline": _moment(state.deadline),
+        "metadata": dict(meeting.metadata),
         "links": _links(meeting.id),
     }
 
@@ -47,7 +47,11 @@ def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
 def cancellation_view(state: MeetingState) -> dict[str, Json] | None:
     if state.cancellation is None:
         return None
-    return {**state.cancellation, "requested_at": rfc3339(state.cancellation["requested_at"])}
+    return dict(state.cancellation)
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else rfc3339(at)
 
 
 def event_view(event: Event) -> dict[str, Json]:

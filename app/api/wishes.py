@@ -108,7 +108,7 @@ def _mapped(request: MeetingRequest) -> OpenMeeting:
         seats=tuple(
             SeatWanted(
                 name=seat.name,
-                role=seat.role,
+                role=seat.role or None,
                 agent=seat.agent,
                 weight=None if seat.weight is None else exact(seat.weight),
                 expert=seat.expert,

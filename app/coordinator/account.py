@@ -18,14 +18,8 @@ class Account:
     """
 
     def __init__(self, state: MeetingState, entries: Sequence[Event]) -> None:
-        closing = state.plan.get("closing_reserve")
-        envelope = Envelope.of(state.meeting.limits)
-        self._envelope = Envelope(
-            envelope.usd,
-            envelope.tokens,
-            spent=state.spent,
-            closing=NOTHING if closing is None else Cost.read(closing),
-        )
+        closing = Cost.read(state.plan["closing_reserve"])
+        self._envelope = Envelope.of(state.meeting.limits, closing, state.spent)
         self._turns: dict[str, int] = {}
         self._turn_of: dict[str, int] = {}
         for entry in entries:

@@ -1,7 +1,7 @@
 """Puts the closing question and acts as the completion gate decides (PROTOCOLS 10).
 
-The gate's clock is the log's: what was signalled and nudged, and when, is read from there, so a
-restart in the middle changes nothing.
+The gate's clock is the log's: when the question was put, what was signalled and who was nudged is
+read from there, so a restart in the middle changes nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from app.domain.completion_gate import (
     decide,
 )
 from app.domain.events import Entry, Event
+from app.domain.meeting import Json
 from app.domain.outcome import StopReason
-from app.domain.steps import Ask, Confirm, Reply, Stopped
+from app.domain.steps import Ask, Confirm, Reply, ReplyStatus, Stopped
 
 
 class Confirmation:
@@ -40,53 +41,79 @@ class Confirmation:
         self._journal = journal
         self._clock = clock
         self._questions = questions
+        self._put: set[str] = set()
         self._open: set[asyncio.Task[Reply]] = set()
         self._moved = asyncio.Event()
 
     async def hold(self) -> Close | Revise:
         """What the gate decides. Raises ``Stopped``, or ``Paused`` while only time must pass."""
-        self._stop_if_due()
-        await self._journal.durable()
-        self._ask(self._step.asks)
-        for number, nudge in enumerate(self._nudges(), start=1):
-            self._ask(self._nudging(number, nudge.data["participants"]))
+        try:
+            return await self._until_settled()
+        finally:
+            # A gate that has closed waits for nobody, and what comes later changes nothing.
+            await self._questions.abandon()
+
+    async def _until_settled(self) -> Close | Revise:
         while True:
             await self._tell_signals()
-            action = decide(self._state(), self._clock.now())
+            action = decide(self._state(), self._as_of())
+            if isinstance(action, Close | Revise):
+                return action
+            self._stop_if_due()
             match action:
-                case Close() | Revise():
-                    await self._questions.abandon()
-                    return action
                 case Nudge(participants):
-                    await self._nudge(participants)
-                case Wait(until):
+                    number = len(self._nudges()) + 1
+                    content = {"participants": list(participants), "attempt": self._step.attempt}
+                    self._add(events.COMPLETION_NUDGED, f"nudge-{number}", content)
+                case Wait(datetime() as until):
+                    self._put_questions()
                     await self._wait(until)
+                case Wait():
+                    self._add(events.GATE_ASKED, "asked", {})
+
+    def _add(self, type_: str, name: str, content: dict[str, Json]) -> None:
+        """Put it down; the next look at the log finds it, and then it is acted on."""
+        content = {"round": self._step.asks[0].round, **content}
+        self._journal.add(Entry(type_, content, self._clock.now(), f"{self._step.key}/{name}"))
+
+    # --- what ends it from outside --------------------------------------------------------------
+
+    def _as_of(self) -> datetime:
+        """The moment up to which the gate is looked at: now, unless the meeting was over before.
+
+        So a meeting that nobody advanced when it was cancelled, or when its time or money ran
+        out, comes to the same end as one that somebody did.
+        """
+        ends = [self._clock.now(), self._questions.deadline]
+        cancellation = self._journal.state.cancellation
+        if cancellation is not None:
+            ends.append(datetime.fromisoformat(cancellation["requested_at"]))
+        if self._out_of_budget():
+            ends.append(max(entry.at for entry in self._replies()))
+        return min(ends)
 
     def _stop_if_due(self) -> None:
         if self._journal.state.cancellation is not None:
             raise Stopped(StopReason.CANCELLATION)
-
-    async def _wait(self, until: datetime | None) -> None:
-        """Until an answer comes, or the gate has something to do, or the meeting must end."""
-        deadline = self._questions.deadline
-        if self._clock.now() >= deadline:
+        if self._clock.now() >= self._questions.deadline:
             raise Stopped(StopReason.DEADLINE)
-        limit = deadline if until is None else min(until, deadline)
-        if not self._open:
-            await self._journal.durable()
-            raise Paused(limit)
-        timer = self._clock.call_at(limit, self._moved.set)
-        try:
-            await self._moved.wait()
-        finally:
-            timer.cancel()
-        self._moved.clear()
-        self._stop_if_due()
-        await self._journal.durable()
+        if self._out_of_budget():
+            raise Stopped(StopReason.BUDGET)
 
-    def _ask(self, asks: Sequence[Ask]) -> None:
-        for ask in asks:
-            if self._questions.recall(ask) is None:
+    def _out_of_budget(self) -> bool:
+        """Whether nobody can be heard any more, because there was no room to ask.
+
+        The fallback is not waited for then: a budget that ran out is no single completion.
+        """
+        refused = any(entry.data["status"] == ReplyStatus.BUDGET for entry in self._replies())
+        return refused and all(self._questions.recall(ask) for ask in self._questions_so_far())
+
+    # --- asking and waiting ---------------------------------------------------------------------
+
+    def _put_questions(self) -> None:
+        for ask in self._questions_so_far():
+            if ask.key not in self._put and self._questions.recall(ask) is None:
+                self._put.add(ask.key)
                 task = self._questions.start(ask)
                 self._open.add(task)
                 task.add_done_callback(self._answered)
@@ -95,14 +122,61 @@ class Confirmation:
         self._open.discard(task)
         self._moved.set()
 
-    async def _nudge(self, participants: Sequence[str]) -> None:
-        number = sum(1 for _ in self._nudges()) + 1
-        content = {"round": self._step.asks[0].round, "participants": list(participants)}
-        key = f"{self._step.key}/nudge-{number}"
-        now = self._clock.now()
-        self._journal.add(Entry(events.COMPLETION_NUDGED, content, now, key))
-        await self._journal.durable()
-        self._ask(self._nudging(number, participants))
+    async def _wait(self, until: datetime) -> None:
+        """Until an answer comes, or the gate has something to do, or the meeting must end."""
+        limit = min(until, self._questions.deadline)
+        if not self._open:
+            raise Paused(limit)
+        timer = self._clock.call_at(limit, self._moved.set)
+        try:
+            await self._moved.wait()
+        finally:
+            timer.cancel()
+        self._moved.clear()
+
+    async def _tell_signals(self) -> None:
+        """Each answer to the closing question is an event of its own, told once."""
+        while True:
+            await self._journal.durable()
+            told = {f"{entry.step}/signal": entry for entry in self._answers()}
+            untold = [step for step in told if self._journal.find(step) is None]
+            if not untold:
+                return
+            for step in untold:
+                given = told[step].data
+                content = {
+                    "round": given["round"],
+                    "participant": given["participant"],
+                    "completion": given["completion"],
+                    "reason": given["completion_reason"],
+                    "attempt": self._step.attempt,
+                }
+                entry = Entry(events.COMPLETION_SIGNALLED, content, told[step].at, step)
+                self._journal.add(entry)
+
+    # --- what the log says ----------------------------------------------------------------------
+
+    def _state(self) -> GateState:
+        asked = self._journal.find(f"{self._step.key}/asked")
+        state = GateState(
+            self._step.settings,
+            tuple(ask.who for ask in self._step.asks),
+            None if asked is None else asked.at,
+            self._step.attempt,
+        )
+        for entry in self._answers():
+            kind = SignalKind(entry.data["completion"])
+            reason = entry.data["completion_reason"]
+            state = state.after(Signal(entry.data["participant"], kind, reason, entry.at))
+        for nudge in self._nudges():
+            state = state.after(Nudged(tuple(nudge.data["participants"]), nudge.at))
+        return state
+
+    def _questions_so_far(self) -> list[Ask]:
+        asks = list(self._step.asks)
+        for number, nudge in enumerate(self._nudges(), start=1):
+            asks += self._nudging(number, nudge.data["participants"])
+        return asks
 
     def _nudging(self, number: int, participants: Sequence[str]) -> list[Ask]:
         return [
@@ -115,56 +189,16 @@ class Confirmation:
             if ask.who in participants
         ]
 
-    async def _tell_signals(self) -> None:
-        """Each answer to the closing question is an event of its own, told once."""
-        await self._journal.durable()
-        for entry in list(self._answers()):
-            told = f"{entry.step}/signal"
-            if self._journal.find(told) is None:
-                content = {
-                    "round": entry.data["round"],
-                    "participant": entry.data["participant"],
-                    "completion": entry.data["completion"],
-                    "reason": entry.data["completion_reason"],
-                }
-                self._journal.add(Entry(events.COMPLETION_SIGNALLED, content, entry.at, told))
-        await self._journal.durable()
-
-    # --- what the log says --------------------------------------------------------------
-
-    def _state(self) -> GateState:
-        asked_at = min(entry.at for entry in self._of_step() if entry.type != _NUDGED)
-        state = GateState(
-            self._step.settings,
-            tuple(ask.who for ask in self._step.asks),
-            asked_at,
-            self._step.attempt,
-        )
-        for entry in self._answers():
-            kind = SignalKind(entry.data["completion"])
-            signal = Signal(
-                entry.data["participant"], kind, entry.data["completion_reason"], entry.at
-            )
-            state = state.after(signal)
-        for nudge in self._nudges():
-            state = state.after(Nudged(tuple(nudge.data["participants"]), nudge.at))
-        return state
-
     def _of_step(self) -> Iterator[Event]:
         prefix = self._step.key + "/"
         return (e for e in self._journal.entries if (e.step or "").startswith(prefix))
 
-    def _answers(self) -> Iterator[Event]:
-        return (
-            entry
-            for entry in self._of_step()
-            if entry.type == events.REPLY_RECEIVED
-            and entry.data["final"]
-            and entry.data["completion"] is not None
-        )
+    def _replies(self) -> list[Event]:
+        replies = (entry for entry in self._of_step() if entry.type == events.REPLY_RECEIVED)
+        return [entry for entry in replies if entry.data["final"]]
 
-    def _nudges(self) -> Iterator[Event]:
-        return (entry for entry in self._of_step() if entry.type == _NUDGED)
+    def _answers(self) -> list[Event]:
+        return [entry for entry in self._replies() if entry.data["completion"] is not None]
 
-
-_NUDGED = events.COMPLETION_NUDGED
+    def _nudges(self) -> list[Event]:
+        return [entry for entry in self._of_step() if entry.type == events.COMPLETION_NUDGED]

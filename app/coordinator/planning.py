@@ -38,7 +38,7 @@ def estimate(
         at_most += _times(_dearest(most), 2 * planned.at_most)
         usually += _times(_dearest(usual), planned.usually)
         if planned.template.endswith("/synthesis"):
-            closing += _times(_dearest(most), 2)
+            closing += _dearest([_closing(prompt.system + prompt.user, p) for p in asked])
     return Estimate(count, usually, at_most, closing)
 
 
@@ -78,6 +78,12 @@ def _usual(text: str, profile: AgentProfile) -> Cost:
     tokens = len(text) // _CHARACTERS_A_TOKEN
     output = profile.max_output_tokens // _USUAL_SHARE_OF_CAP
     return worst_case(tokens, output, profile.price)
+
+
+def _closing(text: str, profile: AgentProfile) -> Cost:
+    """What is kept back for a closing draft: a usual prompt, but an answer up to the cap."""
+    tokens = len(text) // _CHARACTERS_A_TOKEN
+    return worst_case(tokens, profile.max_output_tokens, profile.price)
 
 
 def _dearest(costs: Sequence[Cost]) -> Cost:

@@ -52,7 +52,7 @@ class Questions:
             return state.deadline
         now = self._clock.now()
         deadline = now + timedelta(seconds=self._meeting.limits.seconds)
-        content = {"deadline": deadline.isoformat()}
+        content = {"deadline": events.rfc3339(deadline)}
         self._journal.add(Entry(events.MEETING_STARTED, content, now, step="start"))
         return deadline
 

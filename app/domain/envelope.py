@@ -12,6 +12,8 @@ _MESSAGE_OVERHEAD_TOKENS = 32
 """Room for the role markers that providers wrap around a system and a user message."""
 
 _CLOSING_SHARE = Decimal("0.1")
+_CLOSING_PARTS = 5
+"""The closing reserve takes at most a fifth of a limit, or a small one would leave no talk."""
 _MOST_CLOSING_SECONDS = 30.0
 
 
@@ -97,8 +99,9 @@ class Envelope:
     closing: Cost = NOTHING
 
     @classmethod
-    def of(cls, limits: Limits) -> Envelope:
-        return cls(limits.usd, limits.tokens)
+    def of(cls, limits: Limits, closing: Cost = NOTHING, spent: Cost = NOTHING) -> Envelope:
+        """The account at the start; so much is set aside for closing, as far as limits allow."""
+        return cls(limits.usd, limits.tokens, spent, closing=_within(limits, closing))
 
     @property
     def bounded(self) -> bool:
@@ -124,6 +127,17 @@ class Envelope:
             _less(self.reserved.usd, reserved.usd),
         )
         return replace(self, reserved=left, spent=self.spent + real)
+
+
+def _within(limits: Limits, closing: Cost) -> Cost:
+    output, usd = closing.output_tokens, closing.usd
+    tokens = closing.tokens
+    if limits.tokens is not None:
+        tokens = min(tokens, limits.tokens // _CLOSING_PARTS)
+        output = min(output, tokens)
+    if limits.usd is not None and usd is not None:
+        usd = min(usd, limits.usd / _CLOSING_PARTS)
+    return Cost(tokens - output, output, usd)
 
 
 def _less(amount: Decimal | None, part: Decimal | None) -> Decimal | None:

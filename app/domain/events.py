@@ -1,8 +1,9 @@
 """What a meeting's log holds.
 
 Public entries are the events that callers read; they are numbered 1, 2, 3 … without gaps.
-Internal entries stand between them: what was reserved before a request was sent, and what the
-secretary or the chair replied. Both are needed to go on after a crash; only the first are shown.
+Internal entries stand between them: what was reserved before a request was sent, what the
+secretary or the chair replied, and when a closing question was put. All of them are needed to go
+on after a crash; only the public ones are shown.
 """
 
 from __future__ import annotations
@@ -37,8 +38,15 @@ MINUTES_WRITTEN = "minutes.written"
 
 REQUEST_RESERVED = "request.reserved"
 OFFICE_REPLIED = "office.replied"
+GATE_ASKED = "gate.asked"
 
-INTERNAL = frozenset({REQUEST_RESERVED, OFFICE_REPLIED})
+
+def rfc3339(at: datetime) -> str:
+    """How a moment, which is in UTC everywhere here, is written for others."""
+    return at.isoformat().replace("+00:00", "Z")
+
+
+INTERNAL = frozenset({REQUEST_RESERVED, OFFICE_REPLIED, GATE_ASKED})
 
 FROM_CALLERS = frozenset({CANCELLATION_REQUESTED})
 """What the service appends for a caller while a runner is at work: no sign of a second one."""

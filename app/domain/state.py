@@ -127,7 +127,7 @@ def _summary(state: MeetingState, event: Event) -> MeetingState:
 
 def _cancelling(state: MeetingState, event: Event) -> MeetingState:
     cancellation: dict[str, Json] = {
-        "requested_at": event.at.isoformat(),
+        "requested_at": events.rfc3339(event.at),
         "reason": event.data["reason"],
         "state": "requested",
         "items": [],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.domain.events import Event
+from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
 from app.records.case import (
     Case,
@@ -84,8 +84,8 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "lineage": lineage(past),
         "spent": decided["spent"],
         "operations": [operation.record() for operation in past.operations],
-        "started_at": None if past.started_at is None else past.started_at.isoformat(),
-        "ended_at": None if past.ended_at is None else past.ended_at.isoformat(),
+        "started_at": None if past.started_at is None else rfc3339(past.started_at),
+        "ended_at": None if past.ended_at is None else rfc3339(past.ended_at),
     }
 
 

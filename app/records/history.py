@@ -12,7 +12,7 @@ from datetime import datetime
 
 from app.domain import events
 from app.domain.envelope import NOTHING, Cost
-from app.domain.events import Event
+from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json, Meeting
 from app.records.rounds import ReplyGiven, RoundHeld
 
@@ -28,7 +28,7 @@ class Recorded:
     at: datetime
 
     def record(self) -> dict[str, Json]:
-        return {"type": self.type, **self.data, "at": self.at.isoformat()}
+        return {"type": self.type, **self.data, "at": rfc3339(self.at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class _Draft:
 
     def cancel(self, event: Event) -> None:
         self.cancellation = {
-            "requested_at": event.at.isoformat(),
+            "requested_at": rfc3339(event.at),
             "reason": event.data.get("reason"),
             "state": "requested",
             "items": [],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.domain.events import Event
+from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
 from app.records.catalogue import WORDS, Words
 from app.records.containment import front_matter, inline, plain
@@ -70,9 +70,9 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "secretary": past.meeting.secretary,
         "limits": past.meeting.limits.record(),
         "spent": dict(past.spent),
-        "created_at": past.created_at.isoformat(),
-        "started_at": None if past.started_at is None else past.started_at.isoformat(),
-        "ended_at": None if past.ended_at is None else past.ended_at.isoformat(),
+        "created_at": rfc3339(past.created_at),
+        "started_at": None if past.started_at is None else rfc3339(past.started_at),
+        "ended_at": None if past.ended_at is None else rfc3339(past.ended_at),
         "rounds": [round_.record() for round_ in past.rounds],
         "stalls": [stall.record() for stall in past.stalls],
         "objections": [objection.record() for objection in past.objections],

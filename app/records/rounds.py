@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.events import Event
+from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
 from app.domain.steps import ReplyStatus
 
@@ -88,7 +88,7 @@ class ReplyGiven:
             "finish": self.finish,
             "seconds": self.seconds,
             "usage": self.usage,
-            "at": self.at.isoformat(),
+            "at": rfc3339(self.at),
         }
 
 
@@ -156,4 +156,4 @@ class RoundHeld:
 
 
 def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()
+    return None if at is None else rfc3339(at)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
-from app.domain.events import MEETING_ENDED
+from app.domain.events import MEETING_ENDED, rfc3339
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +16,6 @@ class Frame:
     position: int
     content: bytes
     last: bool
-
-
-def rfc3339(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def encode_frame(

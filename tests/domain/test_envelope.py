@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.envelope import Cost, Envelope, Price, closing_seconds, most_input_tokens
+from app.domain.meeting import Limits
 
 PRICE = Price(Decimal("0.25"), Decimal("2.00"))
 amounts = st.builds(
@@ -60,3 +61,12 @@ def test_no_text_has_more_tokens_than_bytes(text: str) -> None:
 def test_the_closing_reserve_of_time() -> None:
     assert closing_seconds(600) == 30
     assert closing_seconds(100) == 10
+
+
+def test_a_small_limit_keeps_room_to_talk() -> None:
+    limits = Limits(tokens=1_000, usd=Decimal("0.10"))
+    envelope = Envelope.of(limits, Cost(90_000, 4_000, Decimal(3)))
+    assert envelope.closing.tokens == 200
+    assert envelope.closing.usd == Decimal("0.02")
+    assert envelope.has_room(Cost(700, 100, Decimal("0.08")))
+    assert Envelope.of(Limits(), Cost(9, 9)).closing == Cost(9, 9)

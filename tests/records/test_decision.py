@@ -37,7 +37,7 @@ def test_json_has_every_field() -> None:
     ]
     assert {"kind": "risk", "text": "Checkout time"} in record["consequences"]
     assert record["date"] == "2026-12-01"
-    assert record["ended_at"].endswith("+00:00")
+    assert record["ended_at"].endswith("Z")
 
 
 def test_page_says_who_decided_and_how_it_was_counted() -> None:

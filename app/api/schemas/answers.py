@@ -152,6 +152,7 @@ class Meeting(Answer):
     started_at: datetime | None
     ended_at: datetime | None
     deadline: datetime | None
+    metadata: dict[str, str]
     links: dict[str, str]
 
 

@@ -47,7 +47,7 @@ InPlainWords = Annotated[str, Field(min_length=1, max_length=8_000), SAYS_SOMETH
 Motion = Annotated[str, Field(min_length=1, max_length=MOST_MOTION_CHARACTERS), SAYS_SOMETHING]
 Context = Annotated[str, Field(max_length=100_000), MAY_BE_EMPTY]
 Option = Annotated[str, Field(min_length=1, max_length=200), ON_ONE_LINE]
-Role = Annotated[str, Field(min_length=1, max_length=500), ON_ONE_LINE]
+Role = Annotated[str, Field(max_length=500), MAY_BE_EMPTY]
 MetadataText = Annotated[str, Field(max_length=512), MAY_BE_EMPTY]
 
 
