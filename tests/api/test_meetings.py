@@ -37,7 +37,7 @@ RESOURCE = {
     *("id", "status", "format", "topic", "motion", "participants", "limits", "rules", "round"),
     *("spent", "remaining", "outcome", "pending_question", "cancellation", "operations"),
     *("parent_id", "children", "plan", "warnings", "created_at", "started_at", "ended_at"),
-    *("deadline", "links"),
+    *("deadline", "metadata", "links"),
 }
 
 

@@ -271,7 +271,7 @@ VOTE = replace(FORMATS["roundtable"], name="tallying", rules=VoteRules)
 
 
 def test_a_rule_of_another_format_is_called_one() -> None:
-    formats = {**FORMATS, "tallying": VOTE}
+    formats = {"roundtable": FORMATS["roundtable"], "tallying": VOTE}
     assert unknown_rule("critical", "roundtable", formats) == (
         "This is a rule of tallying; roundtable has no such rule."
     )
