@@ -77,7 +77,8 @@ def secretary_group(part: Part) -> str:
 
 
 def _options(part: Part) -> list[str]:
-    return part.texts("options") or list(_NO_OPTIONS)
+    """The options in one order for all: each voter is shown them in another one."""
+    return sorted(part.texts("options")) or list(_NO_OPTIONS)
 
 
 def _with_the_first(part: Part) -> bool:

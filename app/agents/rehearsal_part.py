@@ -20,6 +20,7 @@ IN_FAVOUR, AGAINST, UNDECIDED = 0, 1, 2
 _TEMPERAMENTS = 3
 _ROUNDS_TO_CONVINCE = 3
 _MOST_QUOTED_CHARACTERS = 160
+_LONGEST_SPOKEN_ROLE = 40
 _BRACKETS = str.maketrans("[]【】", "()()")
 
 
@@ -62,7 +63,11 @@ class Part:
 
     @property
     def role(self) -> str:
-        return self.quoted("role") or self.lines.no_role
+        """What it speaks for: its role, or its name where the role is a whole sentence."""
+        role = self.quoted("role")
+        if len(role) > _LONGEST_SPOKEN_ROLE:
+            role = self.quoted("name") or role
+        return role or self.lines.no_role
 
     @property
     def topic(self) -> str:

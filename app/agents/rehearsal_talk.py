@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.agents.rehearsal_part import AGAINST, IN_FAVOUR, UNDECIDED, Part, as_json, excerpt
+from app.domain.debating import ANSWER, OPENING
+from app.domain.meeting import Json
+from app.domain.sections import read_sections
 from app.domain.summary import MOST_SUMMARY_CHARACTERS, first_sentence
 
 _FIRST_STANCES = {IN_FAVOUR: "AGREE", AGAINST: "DISAGREE", UNDECIDED: "NEUTRAL"}
@@ -31,12 +36,26 @@ def roundtable_compress(part: Part) -> str:
     share = MOST_SUMMARY_CHARACTERS // max(1, len(replies)) - 40
     said: list[str] = []
     for reply in replies:
-        stance = lines.stances.get(str(reply.get("stance")), lines.stances["UNKNOWN"])
-        sentence = excerpt(first_sentence(str(reply.get("text") or ""), max(20, share)))
-        said.append(f"{reply.get('label', '')} ({stance}): {sentence or lines.silent}")
+        text = str(reply.get("text") or "")
+        sentence = excerpt(first_sentence(_main_point(text), max(20, share)))
+        said.append(f"{reply.get('label', '')}{_side(part, reply)}: {sentence or lines.silent}")
     head = lines.summary_head.format(round=part.request.round)
     summary = "\n".join([head, *(said or [lines.nothing_said])])
     return f"SUMMARY: {summary}\nMOTION: {_motion(part)}"
+
+
+def _side(part: Part, reply: Mapping[str, Json]) -> str:
+    """Its stance in brackets; of a debate's reply nothing, since its notes count nobody."""
+    if "backs" in reply:
+        return ""
+    stances = part.lines.stances
+    return f" ({stances.get(str(reply.get('stance')), stances['UNKNOWN'])})"
+
+
+def _main_point(text: str) -> str:
+    """A debater's proposal; of any other reply all that it says."""
+    sections = read_sections(text, tuple(dict.fromkeys((*OPENING, *ANSWER))))
+    return sections["refined proposal"] or sections["proposal"] or text
 
 
 def _motion(part: Part) -> str:
@@ -58,7 +77,7 @@ def synthesis(part: Part) -> str:
         if reply.get("stance") in ("DISAGREE", "NEUTRAL")
     ]
     return as_json(
-        decision=_motion(part),
+        decision=_decided(part),
         agreed=[lines.agreed],
         differ=[said for said in against if said] or [lines.differ_none],
         concerns=[lines.concern],
@@ -66,9 +85,15 @@ def synthesis(part: Part) -> str:
     )
 
 
+def _decided(part: Part) -> str:
+    """The sentence for what was decided; a debate says itself what that was, if anything."""
+    return part.text("proposal") if "proposal" in part.variables else _motion(part)
+
+
 def debate_open(part: Part) -> str:
     lines, mine = part.lines, part.temperament
-    options = part.texts("options")
+    # Everybody is shown them in another order, and all shall not be for the same one.
+    options = sorted(part.texts("options"))
     position = lines.position[mine]
     if options:
         position = lines.option_position.format(option=options[part.seat % len(options)])
