@@ -27,19 +27,21 @@ async def conclude(
     journal: Journal, clock: Clock, agents: Mapping[str, Agent], outcome: Outcome
 ) -> Event:
     """Record the decision; one that a cancel has overtaken is none any more."""
-    await journal.durable()
-    if journal.state.cancellation is not None:
-        outcome = overtaken_by_cancellation(outcome)
-        await _close_cancellation(journal, clock, agents)
-    now = clock.now()
-    decision = {
-        **outcome.record(),
-        **outcome.findings,
-        "degradation": [part.record() for part in outcome.degradation],
-        "spent": spent_record(journal.state, now),
-    }
-    journal.add(Entry(events.DECISION_RECORDED, decision, now, _DECISION))
-    await journal.durable()
+    while True:
+        await journal.durable()
+        if journal.state.cancellation is not None:
+            outcome = overtaken_by_cancellation(outcome)
+            await _close_cancellation(journal, clock, agents)
+            await journal.durable()
+        now = clock.now()
+        decision = {
+            **outcome.record(),
+            **outcome.findings,
+            "degradation": [part.record() for part in outcome.degradation],
+            "spent": spent_record(journal.state, now),
+        }
+        if await journal.propose(Entry(events.DECISION_RECORDED, decision, now, _DECISION)):
+            break
     return journal.get(_DECISION)
 
 

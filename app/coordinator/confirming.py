@@ -44,6 +44,7 @@ class Confirmation:
         self._put: set[str] = set()
         self._open: set[asyncio.Task[Reply]] = set()
         self._moved = asyncio.Event()
+        self._failure: BaseException | None = None
 
     async def hold(self) -> Close | Revise:
         """What the gate decides. Raises ``Stopped``, or ``Paused`` while only time must pass."""
@@ -120,6 +121,8 @@ class Confirmation:
 
     def _answered(self, task: asyncio.Task[Reply]) -> None:
         self._open.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = task.exception()
         self._moved.set()
 
     async def _wait(self, until: datetime) -> None:
@@ -133,6 +136,8 @@ class Confirmation:
         finally:
             timer.cancel()
         self._moved.clear()
+        if self._failure is not None:
+            raise self._failure
 
     async def _tell_signals(self) -> None:
         """Each answer to the closing question is an event of its own, told once."""

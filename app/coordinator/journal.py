@@ -33,6 +33,8 @@ class Journal:
         self._writing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._failure: BaseException | None = None
+        # Reading on while an append is under way would take its own entries for news.
+        self._access = asyncio.Lock()
         self.on_news: Callable[[], None] = lambda: None
         """Called when a caller's entry (a cancel) has come in."""
 
@@ -63,6 +65,20 @@ class Journal:
             self._raise_failure()
         self._raise_failure()
 
+    async def propose(self, entry: Entry) -> bool:
+        """Have this written unless a caller's entry came before it; then False, and it is known.
+
+        Nothing else may be under way in this run. Raises as ``durable`` does.
+        """
+        await self.durable()
+        async with self._access:
+            try:
+                self._take(await self._log.append(self.meeting_id, self.state.last_seq, [entry]))
+            except LogConflict:
+                await self._read_on()
+                return False
+        return True
+
     async def release(self) -> None:
         """Write what is still pending, for a run that is over; it has its own reason already."""
         with suppress(Superseded, LogUnavailable):
@@ -70,9 +86,8 @@ class Journal:
 
     async def catch_up(self) -> None:
         """Learn what callers have appended since."""
-        while self._writing:
-            await asyncio.shield(self._writing)
-        await self._read_on()
+        async with self._access:
+            await self._read_on()
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
@@ -89,7 +104,8 @@ class Journal:
         try:
             while self._pending and self._failure is None:
                 batch = tuple(self._pending)
-                self._take(await self._append(batch))
+                async with self._access:
+                    self._take(await self._append(batch))
                 del self._pending[: len(batch)]
         except Exception as failure:
             self._failure = failure

@@ -15,7 +15,7 @@ from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, record
 from app.domain import events
 from app.domain.envelope import closing_seconds
 from app.domain.events import Entry
-from app.domain.meeting import CHAIR, SECRETARY
+from app.domain.meeting import ARBITER, CHAIR, SECRETARY
 from app.domain.steps import Ask, Reply, ReplyStatus
 
 REQUEST = "/request"
@@ -191,6 +191,9 @@ class Questions:
             return self._meeting.secretary
         if ask.office == CHAIR:
             return self._meeting.chair_agent
+        if ask.office == ARBITER:
+            arbiter = self._meeting.arbiter
+            return "" if arbiter is None else arbiter.agent or ""
         return self._meeting.seat(ask.who).agent
 
     def _until(self, ask: Ask) -> datetime:

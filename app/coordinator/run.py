@@ -5,17 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from app.coordinator.arbitration import Arbitration
 from app.coordinator.confirming import Confirmation
 from app.coordinator.journal import Journal
 from app.coordinator.ports import Agent, Clock, Prompts
 from app.coordinator.questions import Questions
 from app.coordinator.replay import check_fingerprint, fingerprint
+from app.domain.arbitration import Ruling
 from app.domain.completion_gate import Close, Revise
 from app.domain.events import Entry
 from app.domain.outcome import Outcome, StopReason
-from app.domain.steps import Ask, Confirm, Conversation, Gather, Note, Reply, Step, Stopped
+from app.domain.steps import (
+    Arbitrate,
+    Ask,
+    Confirm,
+    Conversation,
+    Gather,
+    Note,
+    Reply,
+    Step,
+    Stopped,
+)
 
-_Result = tuple[Reply, ...] | Close | Revise | None
+_Result = tuple[Reply, ...] | Close | Revise | Ruling | None
 
 
 class MeetingRun:
@@ -58,6 +70,15 @@ class MeetingRun:
             case Confirm():
                 confirmation = Confirmation(step, self._journal, self._clock, self._questions)
                 return await confirmation.hold()
+            case Arbitrate():
+                return await self._arbitrate(step)
+
+    async def _arbitrate(self, step: Arbitrate) -> Ruling | None:
+        arbiter = self._journal.state.meeting.arbiter
+        if arbiter is None:
+            return None
+        arbitration = Arbitration(step, arbiter, self._journal, self._clock, self._questions)
+        return await arbitration.hold()
 
     def _tell(self, step: Note) -> None:
         recorded = self._journal.find(step.key)

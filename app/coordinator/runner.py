@@ -106,6 +106,8 @@ class Runner:
 def agent_names(meeting: Meeting) -> list[str]:
     """Every agent that the meeting may ask, each once, in order of first mention."""
     named = [*(seat.agent for seat in meeting.seats), meeting.secretary, meeting.chair_agent]
+    if meeting.arbiter is not None and meeting.arbiter.agent is not None:
+        named.append(meeting.arbiter.agent)
     return list(dict.fromkeys(named))
 
 

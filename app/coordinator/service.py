@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
+from app.coordinator.arbitration import RULED
 from app.coordinator.opening import OpenMeeting
 from app.coordinator.planning import estimate, plan_record
 from app.coordinator.ports import (
@@ -21,6 +23,7 @@ from app.coordinator.ports import (
 from app.coordinator.roster import Perspective, seat_participants
 from app.coordinator.runner import agent_names
 from app.domain import events
+from app.domain.arbitration import Choice, NoQuestionOpen, OutOfScope, Ruling, chosen
 from app.domain.errors import Fault, InvalidRequest, LogConflict, MeetingEnded, NotFound
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json, Meeting
@@ -114,6 +117,44 @@ class MeetingService:
                 continue
             self._dispatch.wake(meeting_id)
             return state.after(event), True
+
+    async def rule(self, meeting_id: str, ruling: Ruling) -> MeetingState:
+        """Answer the open question; ``ruling.choice`` may be a choice's id or its text.
+
+        Raises ``NotFound``, ``NoQuestionOpen``, or ``OutOfScope`` for anything not offered.
+        """
+        while True:
+            log = await self._log.read(meeting_id)
+            if not log:
+                raise NotFound(f"There is no meeting {meeting_id}.")
+            state = fold(log)
+            question = state.pending_question
+            if question is None or question["arbiter"]["kind"] != "human":
+                raise NoQuestionOpen("No question is waiting for a person's ruling here.")
+            entry = self._ruled(question, ruling)
+            try:
+                (event,) = await self._log.append(meeting_id, state.last_seq, [entry])
+            except LogConflict:
+                continue
+            self._dispatch.wake(meeting_id)
+            return state.after(event)
+
+    def _ruled(self, question: Mapping[str, Json], ruling: Ruling) -> Entry:
+        now = self._clock.now()
+        if now >= datetime.fromisoformat(question["deadline"]):
+            raise NoQuestionOpen("The time for this ruling is over.")
+        choices = [Choice(choice["id"], choice["text"]) for choice in question["choices"]]
+        found = chosen(choices, ruling.choice)
+        if found is None:
+            offered = ", ".join(choice.id for choice in choices)
+            raise OutOfScope(f"{ruling.choice!r} is not among the choices: {offered}.")
+        content = {
+            "question_id": question["question_id"],
+            "round": question["round"],
+            **replace(ruling, choice=found.id).record(),
+        }
+        key = question["question_id"] + RULED
+        return Entry(events.ARBITRATION_RULED, content, now, key)
 
     async def _draft(self, wish: OpenMeeting, meeting_id: str) -> _Draft:
         format_ = FORMATS[wish.format]

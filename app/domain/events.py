@@ -33,6 +33,9 @@ CANCELLATION_CLOSED = "cancellation.closed"
 COMPLETION_SIGNALLED = "completion.signalled"
 COMPLETION_NUDGED = "completion.nudged"
 COMPLETION_CLOSED = "completion.closed"
+ARBITRATION_OPENED = "arbitration.opened"
+ARBITRATION_RULED = "arbitration.ruled"
+ARBITRATION_EXPIRED = "arbitration.expired"
 DECISION_RECORDED = "decision.recorded"
 MINUTES_WRITTEN = "minutes.written"
 
@@ -48,7 +51,7 @@ def rfc3339(at: datetime) -> str:
 
 INTERNAL = frozenset({REQUEST_RESERVED, OFFICE_REPLIED, GATE_ASKED})
 
-FROM_CALLERS = frozenset({CANCELLATION_REQUESTED})
+FROM_CALLERS = frozenset({CANCELLATION_REQUESTED, ARBITRATION_RULED})
 """What the service appends for a caller while a runner is at work: no sign of a second one."""
 
 

@@ -19,6 +19,7 @@ Identities = Literal["hidden", "shown"]
 
 SECRETARY = "secretary"
 CHAIR = "chair"
+ARBITER = "arbiter"
 
 
 def exact(number: int | float | str | Decimal) -> Fraction:
@@ -136,6 +137,26 @@ class Criterion:
 
 
 @dataclass(frozen=True, slots=True)
+class Arbiter:
+    """Who may rule: a person, over HTTP, or an agent by name."""
+
+    kind: Literal["human", "agent"]
+    agent: str | None = None
+    name: str | None = None
+
+    @property
+    def shown(self) -> str:
+        return self.name or self.agent or "arbiter"
+
+    def record(self) -> dict[str, Json]:
+        return {"kind": self.kind, "agent": self.agent, "name": self.name}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Arbiter:
+        return cls(record["kind"], record["agent"], record["name"])
+
+
+@dataclass(frozen=True, slots=True)
 class Meeting:
     """One deliberation, as it was fixed at its creation."""
 
@@ -151,6 +172,7 @@ class Meeting:
     context: str = ""
     options: tuple[str, ...] = ()
     chair: str | None = None
+    arbiter: Arbiter | None = None
     rules: Mapping[str, Json] = field(default_factory=dict[str, Json])
     completion_gate: CompletionGate | None = None
     materials: tuple[Material, ...] = ()
@@ -191,6 +213,7 @@ class Meeting:
             "participants": [seat.record() for seat in self.seats],
             "secretary": self.secretary,
             "chair": self.chair,
+            "arbiter": None if self.arbiter is None else self.arbiter.record(),
             "rules": dict(self.rules),
             "limits": self.limits.record(),
             "completion_gate": None if gate is None else gate.record(),
@@ -208,6 +231,7 @@ class Meeting:
     def read(cls, record: Mapping[str, Json]) -> Meeting:
         """The meeting that ``record`` once wrote; fields beside its own are passed over."""
         gate = record["completion_gate"]
+        arbiter = record.get("arbiter")
         return cls(
             id=record["id"],
             format=record["format"],
@@ -219,6 +243,7 @@ class Meeting:
             seats=tuple(Seat.read(seat) for seat in record["participants"]),
             secretary=record["secretary"],
             chair=record["chair"],
+            arbiter=None if arbiter is None else Arbiter.read(arbiter),
             rules=record["rules"],
             limits=Limits.read(record["limits"]),
             completion_gate=None if gate is None else CompletionGate(**gate),

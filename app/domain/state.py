@@ -41,6 +41,7 @@ class MeetingState:
     deadline: datetime | None = None
     outcome: Mapping[str, Json] | None = None
     cancellation: Mapping[str, Json] | None = None
+    pending_question: Mapping[str, Json] | None = None
     minutes_path: str | None = None
     last_seq: int = 0
     last_number: int = 0
@@ -132,7 +133,21 @@ def _cancelling(state: MeetingState, event: Event) -> MeetingState:
         "state": "requested",
         "items": [],
     }
-    return replace(state, status=Status.CANCELLING, cancellation=cancellation)
+    return replace(
+        state, status=Status.CANCELLING, cancellation=cancellation, pending_question=None
+    )
+
+
+def _question_opened(state: MeetingState, event: Event) -> MeetingState:
+    question = {**event.data, "opened_at": events.rfc3339(event.at)}
+    return replace(state, status=Status.AWAITING_RULING, pending_question=question)
+
+
+def _question_closed(state: MeetingState, event: Event) -> MeetingState:
+    del event
+    waiting = state.status is Status.AWAITING_RULING
+    status = Status.RUNNING if waiting else state.status
+    return replace(state, status=status, pending_question=None)
 
 
 def _cancelled(state: MeetingState, event: Event) -> MeetingState:
@@ -159,6 +174,9 @@ _CHANGES: Mapping[str, Callable[[MeetingState, Event], MeetingState]] = {
     events.REPLY_RECEIVED: _reply,
     events.OFFICE_REPLIED: _office_reply,
     events.SUMMARY_UPDATED: _summary,
+    events.ARBITRATION_OPENED: _question_opened,
+    events.ARBITRATION_RULED: _question_closed,
+    events.ARBITRATION_EXPIRED: _question_closed,
     events.CANCELLATION_REQUESTED: _cancelling,
     events.CANCELLATION_CLOSED: _cancelled,
     events.MINUTES_WRITTEN: _minutes,

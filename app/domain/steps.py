@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from app.domain.meeting import CompletionGate, Json
 
 if TYPE_CHECKING:
+    from app.domain.arbitration import Choice, Ruling
     from app.domain.completion_gate import Close, Revise
     from app.domain.outcome import Outcome, StopReason
 
-Office = Literal["participant", "secretary", "chair"]
+Office = Literal["participant", "secretary", "chair", "arbiter"]
 
 
 class ReplyStatus(StrEnum):
@@ -121,7 +122,24 @@ class Confirm:
     attempt: int
 
 
-Step = Gather | Note | Confirm
+@dataclass(frozen=True, slots=True)
+class Arbitrate:
+    """Put the question to the meeting's arbiter (PROTOCOLS 11, arbitration).
+
+    ``scope`` says what the ruling is about, ``variables`` what an arbiter that is an agent is
+    shown beside question and choices. Sent back: the ``Ruling``, or None if there was none in
+    time.
+    """
+
+    key: str
+    round: int
+    question: str
+    choices: tuple[Choice, ...]
+    scope: str
+    variables: Mapping[str, Json]
+
+
+Step = Gather | Note | Confirm | Arbitrate
 
 Conversation = Generator[Step, Any, "Outcome"]
 """A format at work."""
@@ -150,6 +168,10 @@ def consult(ask: Ask) -> Part[Reply]:
 
 
 def confirm(step: Confirm) -> Part[Close | Revise]:
+    return (yield step)
+
+
+def arbitrate(step: Arbitrate) -> Part[Ruling | None]:
     return (yield step)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
+from app.coordinator.ports import Request
 from app.domain.errors import AgentUnavailable, MeetingEnded, NotFound
 from app.domain.events import Event
 from app.domain.meeting import Limits
 from tests.coordinator.conftest import MakeTable
-from tests.coordinator.table import SYNTHESIS, Table, ended, of_type, stances
+from tests.coordinator.table import SYNTHESIS, Behaviour, Table, ended, of_type, stances
 
 
 class _Meeting:
@@ -209,3 +211,54 @@ async def test_a_late_synthesis_is_not_sent_after_the_deadline(table: MakeTable)
     events = await meeting.end()
     assert not held.agents["secretary"].requests
     assert ended(events)["synthesis"] is None
+
+
+async def test_hints_without_news_disturb_nobody(table: MakeTable) -> None:
+    held = table(a=stances("AGREE"), b=stances("DISAGREE", "NEUTRAL", "AGREE"))
+    state = await held.open()
+
+    def hinting(stance: Behaviour) -> Behaviour:
+        def behave(request: Request) -> object:
+            for _ in range(3):
+                held.runner.hear(state.meeting.id)
+            return stance(request)
+
+        return cast("Behaviour", behave)
+
+    for agent in held.agents.values():
+        agent.behave = hinting(agent.behave)
+    await held.runner.advance(state.meeting.id)
+    assert ended(await held.events(state.meeting.id))["result"] == "decided"
+
+
+@pytest.mark.parametrize("asked_before", range(1, 9))
+async def test_a_cancel_at_any_request_counts_wholly_or_comes_too_late(
+    table: MakeTable, asked_before: int
+) -> None:
+    held = table(
+        a=stances("AGREE"), b=stances("DISAGREE", "NEUTRAL", "AGREE"), c=stances("NEUTRAL")
+    )
+    state = await held.open()
+    cancels: list[asyncio.Task[object]] = []
+    count = 0
+
+    def cancelling(stance: Behaviour) -> Behaviour:
+        def behave(request: Request) -> object:
+            nonlocal count
+            count += 1
+            if count == asked_before:
+                cancels.append(asyncio.create_task(held.service.cancel(state.meeting.id, "stop")))
+            return stance(request)
+
+        return cast("Behaviour", behave)
+
+    for agent in held.agents.values():
+        agent.behave = cancelling(agent.behave)
+    await held.runner.advance(state.meeting.id)
+    (answer,) = await asyncio.gather(*cancels, return_exceptions=True)
+    in_time = not isinstance(answer, MeetingEnded)
+    events = await held.events(state.meeting.id)
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    assert (ended(events)["result"] == "cancelled") is in_time
+    assert len(of_type(events, "cancellation.requested")) == in_time
+    assert len(of_type(events, "cancellation.closed")) == in_time

@@ -1,0 +1,135 @@
+"""Opens a question, waits for its ruling, and lets it expire (PROTOCOLS 11, arbitration).
+
+A ruling by a person comes in as an entry of the log, from whichever process took the call; one
+by an agent is asked for like any other reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+
+from app.coordinator.journal import Journal
+from app.coordinator.pausing import Paused
+from app.coordinator.ports import Clock
+from app.coordinator.questions import Questions
+from app.domain import events
+from app.domain.arbitration import Ruling, RulingReading, ruling_deadline
+from app.domain.events import Entry, rfc3339
+from app.domain.meeting import ARBITER, Arbiter, Json
+from app.domain.outcome import StopReason
+from app.domain.steps import Arbitrate, Ask, Reply, Stopped
+
+RULED = "/ruled"
+_EXPIRED = "/expired"
+
+
+class Arbitration:
+    """One question to one arbiter."""
+
+    def __init__(
+        self,
+        step: Arbitrate,
+        arbiter: Arbiter,
+        journal: Journal,
+        clock: Clock,
+        questions: Questions,
+    ) -> None:
+        self._step = step
+        self._arbiter = arbiter
+        self._journal = journal
+        self._clock = clock
+        self._questions = questions
+
+    async def hold(self) -> Ruling | None:
+        """The ruling, or None once the question has expired.
+
+        Raises ``Stopped`` for a cancel, or ``Paused`` while a person is waited for.
+        """
+        deadline = await self._open()
+        while True:
+            ruled = self._journal.find(self._step.key + RULED)
+            if ruled is not None:
+                return Ruling.read(ruled.data)
+            if self._journal.state.cancellation is not None:
+                raise Stopped(StopReason.CANCELLATION)
+            if self._journal.find(self._step.key + _EXPIRED) is not None:
+                return None
+            if self._clock.now() >= deadline:
+                await self._expire()
+            elif self._arbiter.kind == "human":
+                raise Paused(deadline)
+            else:
+                await self._ask(deadline)
+
+    async def _open(self) -> datetime:
+        opened = self._journal.find(self._step.key)
+        if opened is not None:
+            return datetime.fromisoformat(opened.data["deadline"])
+        now = self._clock.now()
+        seconds = self._journal.state.meeting.limits.arbitration_seconds
+        deadline = ruling_deadline(now, seconds, self._questions.talk_deadline)
+        content = {
+            "question_id": self._step.key,
+            "round": self._step.round,
+            "question": self._step.question,
+            "choices": [choice.record() for choice in self._step.choices],
+            "scope": self._step.scope,
+            "deadline": rfc3339(deadline),
+            "arbiter": self._arbiter.record(),
+        }
+        self._journal.add(Entry(events.ARBITRATION_OPENED, content, now, self._step.key))
+        await self._journal.durable()
+        return deadline
+
+    async def _ask(self, deadline: datetime) -> None:
+        """Have the arbiting agent rule; a reply that cannot be used is no ruling."""
+        ask = self._question()
+        reply = self._questions.recall(ask) or await self._reply(ask, deadline)
+        if self._journal.state.cancellation is not None:
+            return
+        if reply is None or not reply.usable:
+            await self._expire()
+            return
+        ruling = Ruling(
+            reply.values["choice"],
+            reply.values["ruling_reason"],
+            self._arbiter.shown,
+            reply.values["conditions"],
+        )
+        await self._record(events.ARBITRATION_RULED, RULED, ruling.record())
+
+    async def _reply(self, ask: Ask, deadline: datetime) -> Reply | None:
+        task = self._questions.start(ask)
+        timer = self._clock.call_at(deadline, task.cancel)
+        await asyncio.wait([task])
+        timer.cancel()
+        return None if task.cancelled() else task.result()
+
+    async def _expire(self) -> None:
+        await self._record(events.ARBITRATION_EXPIRED, _EXPIRED, {})
+
+    async def _record(self, type_: str, end: str, content: dict[str, Json]) -> None:
+        entry: dict[str, Json] = {
+            "question_id": self._step.key,
+            "round": self._step.round,
+            **content,
+        }
+        # A ruling or a cancel that comes in at this very moment was there first, and counts.
+        await self._journal.propose(Entry(type_, entry, self._clock.now(), self._step.key + end))
+
+    def _question(self) -> Ask:
+        return Ask(
+            f"{self._step.key}/ask",
+            self._arbiter.shown,
+            self._step.round,
+            "arbiter/rule",
+            {
+                **self._step.variables,
+                "question": self._step.question,
+                "choices": [choice.record() for choice in self._step.choices],
+                "scope": self._step.scope,
+            },
+            RulingReading(self._step.choices),
+            office=ARBITER,
+        )

@@ -1,0 +1,106 @@
+"""Putting one question to an arbiter, and reading the answer (PROTOCOLS 11, arbitration).
+
+The arbiter picks among fixed choices and may add conditions; nothing else is within its scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.domain.errors import YoriaiError
+from app.domain.meeting import Json
+from app.domain.reply_text import clean, folded, last_json_object, one_line
+from app.domain.steps import Read, ReplyStatus
+
+MOST_REASON_CHARACTERS = 4_000
+_MOST_CHOICE_CHARACTERS = 400
+
+
+class OutOfScope(YoriaiError):
+    """A ruling that picks what was not offered, or drops what must be kept."""
+
+    code = "out-of-scope"
+
+
+class NoQuestionOpen(YoriaiError):
+    code = "no-question-open"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    id: str
+    text: str
+
+    def record(self) -> dict[str, Json]:
+        return {"id": self.id, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """An arbiter's answer to the question; ``decided_by`` names who gave it."""
+
+    choice: str
+    reason: str
+    decided_by: str
+    conditions: str | None = None
+
+    def record(self) -> dict[str, Json]:
+        return {
+            "choice": self.choice,
+            "reason": self.reason,
+            "decided_by": self.decided_by,
+            "conditions": self.conditions,
+        }
+
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Ruling:
+        return cls(record["choice"], record["reason"], record["decided_by"], record["conditions"])
+
+
+def chosen(choices: Sequence[Choice], picked: str) -> Choice | None:
+    """The choice that is meant, by its id or its text, whatever their case."""
+    wanted = folded(picked)
+    by_id = (choice for choice in choices if folded(choice.id) == wanted)
+    by_text = (choice for choice in choices if folded(choice.text) == wanted)
+    return next(by_id, None) or next(by_text, None)
+
+
+def ruling_deadline(now: datetime, seconds: float, talk_deadline: datetime) -> datetime:
+    """How long the arbiter has: never past the meeting's deadline less its closing reserve."""
+    return min(now + timedelta(seconds=seconds), talk_deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class RulingReading:
+    """Reads an arbiter's reply (PROTOCOLS 16); any other choice than those offered is a fault."""
+
+    choices: tuple[Choice, ...]
+
+    def read(self, text: str) -> Read:
+        answer = last_json_object(text)
+        if answer is None:
+            return Read(self.absent(ReplyStatus.INVALID), "There is no JSON object in the reply.")
+        picked = answer.get("choice")
+        found = chosen(self.choices, picked) if isinstance(picked, str) else None
+        if found is None:
+            offered = ", ".join(choice.id for choice in self.choices)
+            shown = one_line(str(picked), _MOST_CHOICE_CHARACTERS)
+            fault = f"The choice {shown!r} is not one of those offered: {offered}."
+            return Read(self.absent(ReplyStatus.INVALID), fault)
+        return Read(
+            {
+                "choice": found.id,
+                "conditions": _text(answer.get("conditions")) or None,
+                "ruling_reason": _text(answer.get("reason")),
+            }
+        )
+
+    def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
+        del status
+        return {"choice": None, "conditions": None, "ruling_reason": ""}
+
+
+def _text(value: object) -> str:
+    return clean(value, MOST_REASON_CHARACTERS) if isinstance(value, str) else ""
