@@ -1,0 +1,1 @@
+"""How fast and how large the service is: ``make bench``, explained in ``README.md``."""
