@@ -1,6 +1,7 @@
 """Alembic's environment: runs on the connection that ``app.store.migrating`` hands in."""
 
 from alembic import context
+
 from app.store.tables import SQLModel
 
 context.configure(

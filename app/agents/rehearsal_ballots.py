@@ -76,6 +76,14 @@ def secretary_group(part: Part) -> str:
     return as_json(groups=list(groups.values()))
 
 
+def ruling(part: Part) -> str:
+    """The first choice, whatever it is: a rehearsing arbiter shows the way, not the answer."""
+    choices = part.variables.get("choices")
+    first = choices[0] if isinstance(choices, Sequence) and choices else {}
+    picked = first.get("id", _NO_OPTIONS[0]) if isinstance(first, Mapping) else _NO_OPTIONS[0]
+    return as_json(choice=picked, conditions="", reason=part.lines.rationale[part.temperament])
+
+
 def _options(part: Part) -> list[str]:
     """The options in one order for all: each voter is shown them in another one."""
     return sorted(part.texts("options")) or list(_NO_OPTIONS)

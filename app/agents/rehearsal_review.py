@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.agents.rehearsal_part import Part, as_json, excerpt
+from app.agents.rehearsal_part import UNDECIDED, Part, as_json, excerpt
 
 _MOST_QUOTED = 80
 
@@ -47,7 +47,7 @@ def _objections(part: Part) -> list[dict[str, Any]]:
         if quote:
             return [
                 {
-                    "severity": "minor" if part.temperament else "blocking",
+                    "severity": "minor" if part.temperament == UNDECIDED else "blocking",
                     "material": str(material.get("id", "")),
                     "quote": quote,
                     "point": part.lines.objection,

@@ -38,6 +38,7 @@ SCENES: Mapping[str, Scene] = {
     "review/author": review.author,
     "review/critic": review.critic,
     "secretary/group": ballots.secretary_group,
+    "arbiter/rule": ballots.ruling,
 }
 
 _BY_LAST_PART: Mapping[str, Scene] = {

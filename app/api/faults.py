@@ -26,23 +26,52 @@ _WORDS = {
 }
 
 
+_UNKNOWN: Any = object()
+
+
 def faults_of(
     errors: Sequence[Any],
     *,
+    content: Any = _UNKNOWN,
     skip: int = 0,
     explain: Callable[[Any], str | None] | None = None,
 ) -> tuple[Fault, ...]:
-    """A fault for each of ``ValidationError.errors()``; ``skip`` leading steps are no fields.
+    """A fault for each field in ``ValidationError.errors()``.
 
-    ``explain`` may have better words for an error. There are at most ``MOST_FAULTS``, so that a
-    hostile body gets no huge answer.
+    ``skip`` leading steps are no fields; ``content`` is the document, to tell its fields from the
+    names of schemas that pydantic puts between them. ``explain`` may have better words for an
+    error. There are at most ``MOST_FAULTS``, so that a hostile body gets no huge answer.
     """
-    found = tuple(
-        Fault(pointer(error["loc"][skip:]), (explain and explain(error)) or _told(error))
-        for error in errors[:MOST_FAULTS]
-    )
-    left = len(errors) - len(found)
-    return (*found, Fault("", f"{left} more faults are not listed.")) if left else found
+    found: dict[str, Fault] = {}
+    for error in errors:
+        steps = error["loc"][skip:]
+        if content is not _UNKNOWN:
+            steps = _fields_in(content, steps, missing=error["type"] == "missing")
+        place = pointer(steps)
+        if place not in found and len(found) < MOST_FAULTS:
+            found[place] = Fault(place, (explain and explain(error)) or _told(error))
+    left = len({error["loc"] for error in errors}) - MOST_FAULTS
+    told = tuple(found.values())
+    return (*told, Fault("", f"{left} more faults are not listed.")) if left > 0 else told
+
+
+def _fields_in(content: Any, steps: Sequence[int | str], *, missing: bool) -> list[int | str]:
+    """The steps that lead through the document; the others name alternatives of a schema."""
+    fields: list[int | str] = []
+    last = len(steps) - 1
+    for index, step in enumerate(steps):
+        if _holds(content, step):
+            content = content[step]
+        elif not (missing and index == last) and step != _OF_THE_KEY:
+            continue
+        fields.append(step)
+    return fields
+
+
+def _holds(content: Any, step: int | str) -> bool:
+    if isinstance(content, list):
+        return isinstance(step, int) and step < len(content)
+    return isinstance(content, dict) and step in content
 
 
 def _told(error: Any) -> str:

@@ -75,8 +75,8 @@ def validated(model: type[_Wire], body: JsonBody, explain: Explain = _in_usual_w
     later = [each for each in wrong if each["type"] == NOT_BUILT_YET]
     if later:
         # Told alone: whoever asks for what is not there has no use yet for other faults.
-        raise invalid(*faults_of(later), code="not-built-yet")
-    raise invalid(*faults_of(wrong, explain=explain))
+        raise invalid(*faults_of(later, content=body.content), code="not-built-yet")
+    raise invalid(*faults_of(wrong, content=body.content, explain=explain))
 
 
 def _parsed(raw: bytes) -> Any:

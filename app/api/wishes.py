@@ -16,9 +16,10 @@ from app.api.schemas.meeting_request import (
     MeetingRequest,
     WireLimits,
 )
+from app.api.schemas.parts import WireGate
 from app.coordinator.opening import OpenMeeting, SeatWanted
 from app.domain.errors import Fault, InvalidRequest, NotBuiltYet
-from app.domain.meeting import Json, Limits, exact
+from app.domain.meeting import CompletionGate, Criterion, Json, Limits, Material, exact
 from app.domain.reply_text import folded
 from app.formats import FORMATS
 from app.formats.format import Format
@@ -117,8 +118,13 @@ def _mapped(request: MeetingRequest) -> OpenMeeting:
         ),
         count=request.count,
         secretary=request.secretary,
+        chair=request.chair,
         rules=_rules_record(request.rules),
         limits=_limits(request.limits),
+        completion_gate=_gate(request),
+        materials=tuple(Material(**material.model_dump()) for material in request.materials),
+        criteria=tuple(Criterion(**criterion.model_dump()) for criterion in request.criteria),
+        domains=request.domains,
         language=request.language,
         identities=request.identities,
         ephemeral=request.ephemeral,
@@ -132,6 +138,16 @@ def _rules_record(rules: Any) -> Mapping[str, Json]:
 
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
+
+
+def _gate(request: MeetingRequest) -> CompletionGate | None:
+    """The gate asked for; where nothing was said, the format's own habit (PROTOCOLS 10)."""
+    wanted = request.completion_gate
+    if wanted is None:
+        wanted = FORMATS[request.format].gated
+    if isinstance(wanted, WireGate):
+        return CompletionGate(**wanted.model_dump())
+    return CompletionGate() if wanted else None
 
 
 def _limits(limits: WireLimits) -> Limits:

@@ -2,11 +2,16 @@
 
 What is added is made durable in the order in which it was added; replies that arrive together
 are written together. Nobody is asked anything before ``durable`` has returned.
+
+Every commit is a wait for the disk, so entries are written when somebody needs them to be: at the
+next ``durable``, or ``soon`` after a reply that others are still waited for. The end of a round
+and the questions of the next one then go to the disk together.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -16,8 +21,8 @@ from app.domain.errors import LogConflict, LogUnavailable, Superseded
 from app.domain.events import Entry, Event
 from app.domain.state import MeetingState, fold
 
-_GATHERING_SECONDS = 0.001
-"""How long an entry may wait for others to be written with it."""
+_GATHERING_SECONDS = 0.003
+"""How long a reply may wait for others to be written with it."""
 
 
 class Journal:
@@ -30,6 +35,10 @@ class Journal:
         self.state: MeetingState = fold(entries)
         self._by_step = {entry.step: entry for entry in entries if entry.step is not None}
         self._pending: list[Entry] = []
+        self._added = 0
+        self._written = 0
+        # For each who waits: how many of the entries must have been written.
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._failure: BaseException | None = None
@@ -47,23 +56,34 @@ class Journal:
         return self._by_step[step]
 
     def add(self, *entries: Entry) -> None:
-        """Have these written soon. A failure shows at the next ``durable``."""
+        """Have these written with the next ``durable`` or ``soon``, where a failure shows."""
         self._pending.extend(entries)
+        self._added += len(entries)
+
+    def soon(self) -> None:
+        """Have what was added written without anybody waiting for it."""
         if self._writing is None and self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(_GATHERING_SECONDS, self._start)
+
+    def not_yet(self) -> None:
+        """Take ``soon`` back, since ``durable`` is about to be called."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     async def durable(self) -> None:
         """Return once everything added so far is on disk.
 
         Raises ``Superseded`` when another runner has appended to this log meanwhile.
         """
-        while self._pending or self._writing:
+        if self._written < self._added and self._failure is None:
             self._start()
-            if self._writing:
-                await asyncio.shield(self._writing)
-            self._raise_failure()
-        self._raise_failure()
+            written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append((self._added, written))
+            await written
+        if self._failure is not None:
+            raise self._failure
 
     async def propose(self, entry: Entry) -> bool:
         """Have this written unless a caller's entry came before it; then False, and it is known.
@@ -89,14 +109,8 @@ class Journal:
         async with self._access:
             await self._read_on()
 
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-
     def _start(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self.not_yet()
         if self._writing is None and self._pending:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
@@ -107,10 +121,20 @@ class Journal:
                 async with self._access:
                     self._take(await self._append(batch))
                 del self._pending[: len(batch)]
-        except Exception as failure:
+                self._written += len(batch)
+                self._wake(self._written)
+        except (Exception, asyncio.CancelledError) as failure:
             self._failure = failure
         finally:
             self._writing = None
+            # Nothing is left, or it never will be written: then ``durable`` says why.
+            self._wake(self._added)
+
+    def _wake(self, written: int) -> None:
+        while self._waiting and self._waiting[0][0] <= written:
+            _, waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
 
     async def _append(self, batch: Sequence[Entry]) -> Sequence[Event]:
         while True:

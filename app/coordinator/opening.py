@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from app.domain.meeting import (
+    Arbiter,
     CompletionGate,
     Criterion,
     Identities,
@@ -44,6 +45,7 @@ class OpenMeeting:
     count: int | None = None
     secretary: str = "default"
     chair: str | None = None
+    arbiter: Arbiter | None = None
     rules: Mapping[str, Json] = field(default_factory=dict[str, Json])
     limits: Limits = field(default_factory=Limits)
     completion_gate: CompletionGate | None = None

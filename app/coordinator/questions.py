@@ -88,6 +88,16 @@ class Questions:
         await asyncio.gather(*left, return_exceptions=True)
 
     async def _ask(self, ask: Ask) -> Reply:
+        reply = await self._ask_until_final(ask)
+        self._in_flight -= {asyncio.current_task()}
+        if self._in_flight:
+            self._journal.soon()
+        else:
+            # The meeting goes on at once, and its next step is written with this.
+            self._journal.not_yet()
+        return reply
+
+    async def _ask_until_final(self, ask: Ask) -> Reply:
         """Ask, and once more if the reply does not fit (PROTOCOLS 16)."""
         first = self._journal.find(ask.key)
         fault = None if first is None else first.data["reason"]

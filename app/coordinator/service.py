@@ -24,6 +24,7 @@ from app.coordinator.roster import Perspective, seat_participants
 from app.coordinator.runner import agent_names
 from app.domain import events
 from app.domain.arbitration import Choice, NoQuestionOpen, OutOfScope, Ruling, chosen
+from app.domain.completion_gate import gate_faults
 from app.domain.errors import Fault, InvalidRequest, LogConflict, MeetingEnded, NotFound
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json, Meeting
@@ -171,6 +172,7 @@ class MeetingService:
             seats=seats,
             secretary=wish.secretary,
             chair=wish.chair,
+            arbiter=wish.arbiter,
             rules=wish.rules,
             limits=wish.limits,
             completion_gate=wish.completion_gate,
@@ -182,7 +184,7 @@ class MeetingService:
             ephemeral=wish.ephemeral,
             metadata=wish.metadata,
         )
-        faults += [*_price_faults(meeting, agents), *format_.faults(meeting)]
+        faults += [*_price_faults(meeting, agents), *gate_faults(meeting), *format_.faults(meeting)]
         if faults:
             raise InvalidRequest(*faults)
         warnings = _warnings(agents)
@@ -197,6 +199,8 @@ class MeetingService:
         named["#/secretary"] = wish.secretary
         if wish.chair is not None:
             named["#/chair"] = wish.chair
+        if wish.arbiter is not None and wish.arbiter.agent is not None:
+            named["#/arbiter/agent"] = wish.arbiter.agent
         profiles: dict[str, AgentProfile] = {}
         faults: list[Fault] = []
         for pointer, name in named.items():

@@ -24,13 +24,23 @@ from enum import StrEnum
 from itertools import groupby
 
 from app.domain.ballot import NO_OBJECT, bounded_text, shown
-from app.domain.meeting import CompletionGate, Json
+from app.domain.errors import Fault
+from app.domain.meeting import CompletionGate, Json, Meeting
 from app.domain.reply_text import folded, last_json_object
 from app.domain.steps import Read, ReplyStatus
 
 SINGLE_WARNING = "single_agent_completion"
 ATTEMPTS = 2
 """The first question, and one more after one revision."""
+
+
+def gate_faults(meeting: Meeting) -> tuple[Fault, ...]:
+    """What is wrong with a meeting's gate, whatever its format."""
+    gate, seats = meeting.completion_gate, len(meeting.seats)
+    if gate is None or gate.min_completions <= seats:
+        return ()
+    detail = f"{gate.min_completions} completions cannot come from {seats} participants."
+    return (Fault("#/completion_gate/min_completions", detail),)
 
 
 class SignalKind(StrEnum):
@@ -139,8 +149,12 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Revise:
-    """Revise once for these reasons, by participant, and ask again."""
+    """Revise once for these reasons, by participant, and ask again.
 
+    ``completed_by`` are those for whom it is complete as it stands.
+    """
+
+    completed_by: tuple[str, ...]
     reasons: Mapping[str, str]
     due: datetime
 
@@ -188,7 +202,7 @@ def _settled(state: GateState, last: Mapping[str, Signal], at: datetime) -> Clos
 def _too_few(state: GateState, last: Mapping[str, Signal], at: datetime) -> Close | Revise:
     """Somebody asks for a revision: it is made once, and after that the gate gives up."""
     if state.attempt < ATTEMPTS:
-        return Revise(_reasons(last), at)
+        return Revise(_completed(last), _reasons(last), at)
     return Close(GateStatus.INCOMPLETE, _completed(last), _reasons(last), at)
 
 

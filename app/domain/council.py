@@ -1,4 +1,4 @@
-"""The council's second stage (PROTOCOLS 8): answers under letters, and their mean ranks.
+"""The council's first two stages (PROTOCOLS 8): answers, and their mean ranks under letters.
 
 The letters are shuffled for each reviewer by digests, not by chance, so they can be worked out
 again from the meeting's id and the reviewer's name.
@@ -6,13 +6,34 @@ again from the meeting's id and the reviewer's name.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from app.domain.meeting import Json, label_letters
+from app.domain.reply_text import clean, without_thinking
+from app.domain.shuffling import shuffled
+from app.domain.steps import Read, ReplyStatus
+
+MOST_ANSWER_CHARACTERS = 4_000
+"""Of one answer, in what the other members and the chair are shown."""
+
+
+class AnswerReading:
+    """Reads a member's answer, which is free text; only one that says nothing is at fault."""
+
+    def read(self, text: str) -> Read:
+        answer = answered(text)
+        return Read({}, None if answer else "There is no answer in the reply.")
+
+    def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
+        del status
+        return {}
+
+
+def answered(text: str) -> str:
+    """What a member answers, without its thinking, as others are shown it."""
+    return clean(without_thinking(text), MOST_ANSWER_CHARACTERS)
 
 
 def shuffled_letters(
@@ -24,12 +45,8 @@ def shuffled_letters(
     unless ``rank_self`` is set.
     """
     authors = {name for name in answered if rank_self or name != reviewer}
-
-    def digest(author: str) -> bytes:
-        # As a JSON list, so that no two different triples of names make the same text.
-        return hashlib.sha256(json.dumps([meeting_id, reviewer, author]).encode()).digest()
-
-    return {label_letters(i): name for i, name in enumerate(sorted(authors, key=digest))}
+    order = shuffled(authors, meeting_id, reviewer)
+    return {label_letters(i): name for i, name in enumerate(order)}
 
 
 @dataclass(frozen=True, slots=True)

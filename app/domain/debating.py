@@ -34,6 +34,13 @@ CONVERGED_FROM = 8
 _MOST_REASON_CHARACTERS = 300
 _EMPHASIS = "*_` \t\"'“”「」『』()（）[].。:：,、"
 
+_NOTHING = frozenset({
+    "", "none", "none at all", "no concerns", "no concern", "nothing", "nothing new", "n/a", "na",
+    "なし", "無し", "ない", "特になし", "特に無し", "特にない", "ありません", "特にありません",
+    "該当なし",
+})  # fmt: skip
+"""What answerers write where there is nothing to say."""
+
 TopicKind = Literal["software", "product", "strategy"]
 Diversity = Literal["roles", "constraints", "auto"]
 Band = Literal["low", "middle", "high"]
@@ -261,7 +268,7 @@ def debate_progress(
             reasons.append(f"confidence_band_changed:{name}")
     known = list(concerns_before)
     for name, concerns in (concerns_now or {}).items():
-        new = [concern for concern in concerns if not any(_alike(concern, old) for old in known)]
+        new = [concern for concern in concerns if not any(alike(concern, old) for old in known)]
         reasons += [f"concern_named:{name}"] * bool(new)
         known += new
     return Progress(tuple(reasons))
@@ -270,10 +277,15 @@ def debate_progress(
 def concerns_in(section: str) -> tuple[str, ...]:
     """The single concerns of a CONCERNS section: one a line, without its bullet."""
     lines = (re.sub(r"^\s*(?:[-*•・]|\d+[.)])\s*", "", line) for line in section.split("\n"))
-    return tuple(line.strip() for line in lines if line.strip())
+    return tuple(line.strip() for line in lines if says_something(line))
 
 
-def _alike(one: str, other: str) -> bool:
+def says_something(section: str) -> bool:
+    """Whether there is more in a section than the word that there is nothing."""
+    return folded(section).strip(_EMPHASIS + "-–—・") not in _NOTHING
+
+
+def alike(one: str, other: str) -> bool:
     """Whether two concerns share half of their letter pairs: different words are no progress."""
     pairs, others = _pairs(one), _pairs(other)
     return 4 * len(pairs & others) >= len(pairs) + len(others)

@@ -13,6 +13,9 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _QUOTE = re.compile(r"^ {0,3}>")
 _TYPOGRAPHIC_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "＂": '"'})
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Whatever keeps a text from being kept as it is; most texts hold none of it."""
+
 _MOST_FAILED_PARSES = 2_000
 """Bounds the work that a reply made of opening braces can cause."""
 
@@ -60,6 +63,8 @@ def spoken(text: str) -> str:
 
 def sanitised(text: str) -> str:
     """Text fit to be kept: no control characters, no halves of characters, one kind of line end."""
+    if _UNFIT.search(text) is None:
+        return text.strip()
     whole = text.encode("utf-8", "replace").decode("utf-8")
     return _CONTROL.sub("", whole.replace("\r\n", "\n").replace("\r", "\n")).strip()
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.completion_gate import Close, CompletionReading, GateStatus
+from app.domain.ballot import MOST_TEXT_CHARACTERS
+from app.domain.completion_gate import ATTEMPTS, Close, CompletionReading, GateStatus
 from app.domain.events import COMPLETION_CLOSED
-from app.domain.meeting import SECRETARY, Json, Meeting
+from app.domain.meeting import SECRETARY, Json, Meeting, Seat
 from app.domain.outcome import Completeness, Degradation, Result, StopReason
 from app.domain.steps import Ask, Confirm, Office, Part, Reply, confirm, consult, note
 from app.domain.synthesis import SynthesisReading
+from app.formats.format import PlannedAsk, longest
 
 SYNTHESIS_STEP = "closing/synthesis"
+_CONFIRM = "gate/confirm"
 
 
 def draft_synthesis(
@@ -20,12 +23,11 @@ def draft_synthesis(
     variables: Mapping[str, Json],
     round_: int,
     office: Office = SECRETARY,
+    step: str = SYNTHESIS_STEP,
 ) -> Part[Mapping[str, Json] | None]:
     """Have the synthesis drafted; None when that fails (the record is then made by code)."""
     reading = SynthesisReading()
-    ask = Ask(
-        SYNTHESIS_STEP, office, round_, template, variables, reading, office=office, closing=True
-    )
+    ask = Ask(step, office, round_, template, variables, reading, office=office, closing=True)
     reply = yield from consult(ask)
     return reply.values["synthesis"] if reply.usable else None
 
@@ -36,6 +38,8 @@ def result_of(stopped_by: StopReason) -> tuple[Result, Completeness]:
         return Result.CANCELLED, Completeness.PARTIAL
     if stopped_by in (StopReason.AGENTS_UNAVAILABLE, StopReason.ERROR):
         return Result.FAILED, Completeness.PARTIAL
+    if stopped_by is StopReason.RULING_EXPIRED:
+        return Result.UNDECIDED, Completeness.COMPLETE
     return Result.UNDECIDED, Completeness.PARTIAL
 
 
@@ -51,56 +55,74 @@ def missing_replies(rounds: Iterable[Sequence[Reply]]) -> tuple[Degradation, ...
 
 @dataclass(frozen=True, slots=True)
 class GatePassed:
-    """How the completion gate closed, and the text that it closed on."""
+    """How the completion gate closed, at which asking, and the text that it closed on."""
 
     text: str
     closing: Close
+    attempt: int
 
     @property
     def complete(self) -> bool:
         return self.closing.status is not GateStatus.INCOMPLETE
 
+    def record(self) -> dict[str, Json]:
+        return {
+            "status": self.closing.status.value,
+            "attempt": self.attempt,
+            "completed_by": list(self.closing.completed_by),
+            "reasons": dict(self.closing.reasons),
+            "warning": self.closing.warning,
+        }
+
 
 def pass_gate(
-    meeting: Meeting, text: str, revise: Callable[[Mapping[str, str]], Part[str | None]]
+    meeting: Meeting,
+    text: str,
+    revise: Callable[[Mapping[str, str]], Part[str | None]],
+    *,
+    after_round: int = 1,
 ) -> Part[GatePassed | None]:
     """Have the participants confirm the result (PROTOCOLS 10); None if there is no gate.
 
-    ``revise`` drafts the text anew for the reasons given, by participant; None when that fails.
-    Raises ``Stopped`` when the meeting must end before the gate has closed.
+    ``revise`` drafts the text anew for the reasons given, by participant; None when that fails,
+    and then the gate closes incomplete: the same text is not put twice. ``after_round`` is the
+    round that the result came from. Raises ``Stopped`` when the meeting must end before the gate
+    has closed.
     """
     settings = meeting.completion_gate
     if settings is None:
         return None
-    attempt = 1
+    attempt, reasons = 1, dict[str, str]()
     while True:
         key = f"gate-{attempt}"
-        asks = _closing_questions(meeting, key, text, attempt)
+        asks = _closing_questions(meeting, text, attempt, after_round, reasons)
         action = yield from confirm(Confirm(key, settings, asks, attempt))
         if isinstance(action, Close):
-            yield from note(f"{key}/closed", COMPLETION_CLOSED, **_closed(action, attempt))
-            return GatePassed(text, action)
-        text = (yield from revise(action.reasons)) or text
+            break
+        reasons = dict(action.reasons)
+        revised = yield from revise(reasons)
+        if revised is None:
+            incomplete = GateStatus.INCOMPLETE
+            action = Close(incomplete, action.completed_by, action.reasons, action.due)
+            break
+        text = revised
         attempt += 1
+    passed = GatePassed(text, action, attempt)
+    closed = {"round": after_round, **passed.record()}
+    yield from note(f"{key}/closed", COMPLETION_CLOSED, **closed)
+    return passed
 
 
-def _closing_questions(meeting: Meeting, key: str, text: str, attempt: int) -> tuple[Ask, ...]:
+def _closing_questions(
+    meeting: Meeting, text: str, attempt: int, round_: int, reasons: Mapping[str, str]
+) -> tuple[Ask, ...]:
     return tuple(
         Ask(
-            f"{key}/ask/{seat.name}",
+            f"gate-{attempt}/ask/{seat.name}",
             seat.name,
-            attempt,
-            "gate/confirm",
-            {
-                "topic": meeting.topic,
-                "context": meeting.context,
-                "draft": text,
-                "name": seat.name,
-                "role": seat.role,
-                "label": meeting.label(seat.name),
-                "attempt": attempt,
-                "nudged": False,
-            },
+            round_,
+            _CONFIRM,
+            _confirm_variables(meeting, seat, text, attempt, reasons.get(seat.name, "")),
             CompletionReading(),
             closing=True,
         )
@@ -108,11 +130,33 @@ def _closing_questions(meeting: Meeting, key: str, text: str, attempt: int) -> t
     )
 
 
-def _closed(action: Close, attempt: int) -> dict[str, Json]:
+def _confirm_variables(
+    meeting: Meeting, seat: Seat, text: str, attempt: int = 1, reason: str = ""
+) -> dict[str, Json]:
+    """What ``gate/confirm`` is made from; ``reason`` is what this seat wanted revised before."""
     return {
-        "status": action.status.value,
+        "topic": meeting.topic,
+        "context": meeting.context,
+        "draft": text,
+        "name": seat.name,
+        "role": seat.role,
+        "label": meeting.label(seat.name),
         "attempt": attempt,
-        "completed_by": list(action.completed_by),
-        "reasons": dict(action.reasons),
-        "warning": action.warning,
+        "reason": reason,
+        "nudged": False,
     }
+
+
+def plan_gate(meeting: Meeting, draft: str) -> tuple[PlannedAsk, ...]:
+    """The closing questions about a draft as long as this one; none without a gate."""
+    settings = meeting.completion_gate
+    if settings is None:
+        return ()
+    seats = len(meeting.seats)
+    # Before the fallback the silent are nudged once, and those whose completion left the window
+    # as often as that can happen.
+    nudges = 1 + int(settings.fallback_timeout // settings.window_seconds)
+    reason = longest(MOST_TEXT_CHARACTERS)
+    variables = _confirm_variables(meeting, meeting.seats[-1], draft, ATTEMPTS, reason)
+    most = seats * ATTEMPTS * (1 + nudges)
+    return (PlannedAsk(_CONFIRM, {**variables, "nudged": True}, seats, most),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from app.domain.errors import Fault
 from app.domain.meeting import Json, Meeting
@@ -34,7 +35,8 @@ class Format:
     named participants without a role get one too. ``rules`` is a frozen dataclass: the
     format's own settings with their defaults and bounds. ``usual_seats`` is how many sit
     there by these rules when a caller names nobody. ``faults`` says what is wrong with a
-    meeting beyond what the types of its fields can say.
+    meeting beyond what the types of its fields can say. ``gated`` formats pass the completion
+    gate unless a caller says otherwise.
     """
 
     name: str
@@ -48,8 +50,10 @@ class Format:
     fewest_seats: int = 2
     most_seats: int = 20
     fills_roles: bool = False
+    gated: bool = False
 
 
+@cache
 def longest(characters: int) -> str:
     """A stand-in for a text of so many characters, as heavy as any: three bytes each."""
     return "議" * characters

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.domain import events
+from app.domain.arbitration import Choice
 from app.domain.consensus import Consensus, StanceTally
 from app.domain.flips import Position, flips
 from app.domain.meeting import SECRETARY, Json, Meeting, labels
 from app.domain.outcome import (
-    Completeness,
     DecidedBy,
     DecisionSource,
-    Degradation,
     Dissent,
     Outcome,
     Result,
@@ -26,24 +25,30 @@ from app.domain.outcome import (
 )
 from app.domain.progress import FIRST_ROUND, Progress, stance_progress
 from app.domain.reply_text import clean
-from app.domain.sections import SectionsReading
 from app.domain.stance import Stance, StanceReading
-from app.domain.steps import Ask, Conversation, Part, Reply, Stopped, consult, gather, note
+from app.domain.steps import Ask, Conversation, Part, Reply, gather, note
 from app.domain.summary import (
     MOST_MOTION_CHARACTERS,
     MOST_SUMMARY_CHARACTERS,
-    bounded_motion,
-    bounded_summary,
     extractive_summary,
 )
-from app.formats.closing import draft_synthesis, missing_replies, result_of
+from app.formats.arbitrating import Matter, Settled, settle
+from app.formats.closing import result_of
 from app.formats.format import Format, PlannedAsk, longest
+from app.formats.rounds import (
+    MOST_QUOTED_CHARACTERS,
+    Ending,
+    Notes,
+    close,
+    compress,
+    degradation,
+    plan_closing,
+    stop_after,
+    until_stopped,
+    usable,
+)
 
-_MOST_QUOTED_CHARACTERS = 4_000
-"""Of one reply, in what the secretary is shown."""
-
-_SILENT_ROUNDS = 2
-"""Rounds running without a usable reply, after which the agents count as unavailable."""
+_ADOPT, _REJECT = "adopt", "reject"
 
 
 @dataclass(frozen=True)
@@ -66,20 +71,22 @@ class _Round:
     def stances(self) -> dict[str, str]:
         return {reply.who: reply.values["stance"] for reply in self.replies}
 
-    @property
-    def usable(self) -> int:
-        return sum(reply.usable for reply in self.replies)
-
 
 @dataclass(slots=True)
 class _Table:
-    """What is known so far."""
+    """What is known so far; the motion to judge next stands in the secretary's notes."""
 
     meeting: Meeting
-    motion: str
-    summary: str = ""
+    notes: Notes
     rounds: list[_Round] = field(default_factory=list[_Round])
-    summaries_by_code: list[int] = field(default_factory=list[int])
+
+    @classmethod
+    def of(cls, meeting: Meeting) -> _Table:
+        return cls(meeting, Notes(motion=meeting.motion or meeting.topic))
+
+    @property
+    def motion(self) -> str:
+        return self.notes.motion or self.meeting.topic
 
     @property
     def last(self) -> _Round | None:
@@ -96,18 +103,19 @@ class _Table:
 
 
 def hold(meeting: Meeting) -> Conversation:
-    table = _Table(meeting, meeting.motion or meeting.topic)
-    synthesis: Mapping[str, Json] | None = None
-    try:
-        stopped_by = yield from _talk(table)
-    except Stopped as stopped:
-        stopped_by = stopped.reason
-    if stopped_by is not StopReason.CANCELLATION and any(r.usable for r in table.rounds):
-        try:
-            synthesis = yield from _synthesise(table)
-        except Stopped as stopped:
-            stopped_by = stopped.reason
-    return _outcome(table, stopped_by, synthesis)
+    table = _Table.of(meeting)
+    stopped_by = yield from until_stopped(_talk(table))
+    settled = Settled(stopped_by)
+    if table.rounds:
+        settled = yield from settle(meeting, stopped_by, len(table.rounds), _matter(table))
+    ending = yield from close(
+        meeting,
+        settled.stopped_by,
+        table.rounds,
+        "roundtable/synthesis",
+        lambda: _synthesis_variables(table),
+    )
+    return _outcome(table, ending, settled)
 
 
 def _talk(table: _Table) -> Part[StopReason]:
@@ -115,10 +123,17 @@ def _talk(table: _Table) -> Part[StopReason]:
     while True:
         closed = yield from _hold_round(table)
         table.rounds.append(closed)
-        stop = yield from _stop_after(table)
+        limits = table.meeting.limits
+        stop = yield from stop_after(table.rounds, limits, agreed=table.consensus.reached)
         if stop is not None:
             return stop
-        yield from _compress(table)
+        yield from compress(
+            table.notes,
+            "roundtable/compress",
+            _compress_variables(table),
+            closed.number,
+            lambda: extractive_summary(table.rounds[-1].replies, labels(table.meeting)),
+        )
 
 
 def _hold_round(table: _Table) -> Part[_Round]:
@@ -136,7 +151,7 @@ def _hold_round(table: _Table) -> Part[_Round]:
         counts=closed.tally.counts(),
         consensus=closed.tally.consensus.value,
         progress=closed.progress.record(),
-        effective_participants=closed.usable,
+        effective_participants=usable(closed),
     )
     return closed
 
@@ -149,7 +164,7 @@ def _questions(table: _Table, number: int) -> list[Ask]:
         "context": meeting.context,
         "options": list(meeting.options),
         "motion": table.motion,
-        "summary": table.summary,
+        "summary": table.notes.summary,
         "round": number,
         "rounds": meeting.limits.rounds,
     }
@@ -186,66 +201,12 @@ def _taken(replies: Sequence[Reply]) -> dict[str, str]:
     return {reply.who: reply.values["stance"] for reply in replies if reply.usable}
 
 
-def _stop_after(table: _Table) -> Part[StopReason | None]:
-    """Whether the round just closed is the last, in the order of PROTOCOLS 11."""
-    number = len(table.rounds)
-    limits = table.meeting.limits
-    if table.consensus.reached:
-        return StopReason.CONSENSUS
-    lately = table.rounds[-_SILENT_ROUNDS:]
-    if len(lately) == _SILENT_ROUNDS and not any(round_.usable for round_ in lately):
-        return StopReason.AGENTS_UNAVAILABLE
-    idle = table.rounds[-limits.no_progress_rounds :]
-    if len(idle) == limits.no_progress_rounds and not any(r.progress.made for r in idle):
-        yield from note(
-            f"round-{number}/stalled",
-            events.PROGRESS_STALLED,
-            kind="stalemate",
-            round=number,
-            rounds_without_progress=len(idle),
-        )
-        return StopReason.NO_PROGRESS
-    return StopReason.ROUNDS if number >= limits.rounds else None
-
-
-def _compress(table: _Table) -> Part[None]:
-    """The secretary's new summary and motion; by code if it cannot (PROTOCOLS 4)."""
-    number = len(table.rounds)
-    reply = yield from consult(
-        Ask(
-            f"round-{number}/compress",
-            SECRETARY,
-            number,
-            "roundtable/compress",
-            _compress_variables(table),
-            SectionsReading(("SUMMARY", "MOTION"), required=("SUMMARY",)),
-            office=SECRETARY,
-        )
-    )
-    if reply.usable:
-        table.summary = bounded_summary(reply.values["sections"]["summary"])
-        table.motion = bounded_motion(reply.values["sections"]["motion"]) or table.motion
-    else:
-        closed = table.rounds[-1]
-        table.summary = extractive_summary(closed.replies, labels(table.meeting))
-        table.summaries_by_code.append(number)
-    yield from note(
-        f"round-{number}/summary",
-        events.SUMMARY_UPDATED,
-        round=number,
-        summary=table.summary,
-        motion=table.motion,
-        source="secretary" if reply.usable else "extractive",
-        reason=reply.reason,
-    )
-
-
 def _compress_variables(table: _Table) -> dict[str, Json]:
     closed = table.rounds[-1]
     return {
         "topic": table.meeting.topic,
         "motion": closed.motion,
-        "summary": table.summary,
+        "summary": table.notes.summary,
         "round": closed.number,
         "replies": _quoted(table.meeting, closed.replies),
         "most_characters": MOST_SUMMARY_CHARACTERS,
@@ -257,49 +218,54 @@ def _quoted(meeting: Meeting, replies: Sequence[Reply]) -> list[Json]:
         {
             "label": meeting.label(reply.who),
             "stance": reply.values["stance"],
-            "text": clean(reply.text, _MOST_QUOTED_CHARACTERS) if reply.usable else "",
+            "text": clean(reply.text, MOST_QUOTED_CHARACTERS) if reply.usable else "",
         }
         for reply in replies
     ]
 
 
-def _synthesise(table: _Table) -> Part[Mapping[str, Json] | None]:
+def _synthesis_variables(table: _Table) -> dict[str, Json]:
     closed = table.rounds[-1]
-    variables: dict[str, Json] = {
+    return {
         "topic": table.meeting.topic,
         "context": table.meeting.context,
         "motion": closed.motion,
-        "summary": table.summary,
+        "summary": table.notes.summary,
         "consensus": closed.tally.consensus.value,
         "replies": _quoted(table.meeting, closed.replies),
     }
-    return (yield from draft_synthesis("roundtable/synthesis", variables, closed.number))
 
 
-def _outcome(
-    table: _Table, stopped_by: StopReason, synthesis: Mapping[str, Json] | None
-) -> Outcome:
+def _matter(table: _Table) -> Matter:
+    """An arbiter adopts or rejects the motion as it stands (PROTOCOLS 11, arbitration)."""
+    last = table.rounds[-1]
+    choices = (Choice(_ADOPT, last.motion), Choice(_REJECT, f"{_REJECT}: {last.motion}"))
+    return Matter(last.motion, choices, last.motion, _quoted(table.meeting, last.replies))
+
+
+def _outcome(table: _Table, ending: Ending, settled: Settled) -> Outcome:
     last = table.last
-    decided = stopped_by is StopReason.CONSENSUS
-    result, completeness = result_of(stopped_by)
+    decided = ending.stopped_by in (StopReason.CONSENSUS, StopReason.RULING)
+    result, completeness = result_of(ending.stopped_by)
     if decided:
-        result, completeness = Result.DECIDED, Completeness.COMPLETE
-    decision, source = _decision(table, synthesis) if decided else (None, None)
+        result, completeness = Result.DECIDED, ending.completeness(table.meeting)
+    agreed = _decision(table, ending.synthesis) if decided else (None, None)
+    decision, source = settled.decision or agreed
     return Outcome(
         result=result,
-        stopped_by=stopped_by,
+        stopped_by=ending.stopped_by,
         completeness=completeness,
         consensus=table.consensus.value,
         decision=decision,
         decision_source=source,
-        decided_by=_decided_by(table) if decided else None,
-        effective_participants=last.usable if last else 0,
+        decided_by=(settled.decided_by or _decided_by(table)) if decided else None,
+        effective_participants=usable(last) if last else 0,
         dissents=_dissents(last),
-        synthesis=synthesis,
+        synthesis=ending.synthesis,
         numbers_name="tally",
         numbers=_numbers(table),
-        findings=_findings(table),
-        degradation=_degradation(table, synthesis),
+        findings={**_findings(table), **settled.findings(), **ending.findings()},
+        degradation=degradation(table.meeting, table.rounds, table.notes, ending),
     )
 
 
@@ -379,20 +345,11 @@ def _reservations(last: _Round | None) -> list[Json]:
     ]
 
 
-def _degradation(table: _Table, synthesis: Mapping[str, Json] | None) -> tuple[Degradation, ...]:
-    found = missing_replies(round_.replies for round_ in table.rounds)
-    if table.summaries_by_code:
-        found += (Degradation("summary_by_code", rounds=tuple(table.summaries_by_code)),)
-    if synthesis is None:
-        found += (Degradation("synthesis_by_code"),)
-    return found
-
-
 def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
     """Every request of the meeting, with texts as long as they can become."""
     seats = len(meeting.seats)
     rounds = meeting.limits.rounds
-    table = _Table(meeting, meeting.motion or meeting.topic)
+    table = _Table.of(meeting)
     opening = _questions(table, 1)[0].variables
     summary = longest(MOST_SUMMARY_CHARACTERS)
     later = {
@@ -404,7 +361,7 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
     quoted: dict[str, Json] = {
         "label": labels(meeting)[meeting.seats[-1].name],
         "stance": Stance.DISAGREE.value,
-        "text": longest(_MOST_QUOTED_CHARACTERS),
+        "text": longest(MOST_QUOTED_CHARACTERS),
     }
     read = {
         **later,
@@ -417,7 +374,7 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
         PlannedAsk("roundtable/ask", opening, seats, seats),
         PlannedAsk("roundtable/ask", later, seats * (usual - 1), seats * (rounds - 1)),
         PlannedAsk("roundtable/compress", read, usual - 1, rounds - 1, SECRETARY),
-        PlannedAsk("roundtable/synthesis", read, 1, 1, SECRETARY),
+        *plan_closing(meeting, "roundtable/synthesis", read),
     )
 
 

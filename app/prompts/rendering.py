@@ -20,7 +20,7 @@ from app.domain.reply_text import sanitised
 
 _FOLDER = Path(__file__).parent
 
-TAGS = ("topic", "context", "options", "motion", "summary", "reply")
+TAGS = ("topic", "context", "options", "motion", "summary", "reply", "material", "draft")
 """What encloses other people's words in a prompt."""
 
 _TAG = re.compile(rf"[<＜](?=\s*[/／]?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
@@ -66,7 +66,8 @@ def _perspectives(format_: str, language: Language) -> Mapping[str, Mapping[str,
 
 def _enclosed(text: str) -> str:
     """Other people's words, unable to close the tag around them. As long as before."""
-    return _TAG.sub("[", sanitised(text))
+    # Through str(), which a variable that was left out refuses.
+    return _TAG.sub("[", sanitised(str(text)))
 
 
 def _one_line(text: str) -> str:

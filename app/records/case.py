@@ -9,6 +9,7 @@ from app.domain.errors import MeetingNotEnded
 from app.domain.events import Event
 from app.domain.meeting import Json
 from app.records.catalogue import WORDS, Words
+from app.records.debate import proposal_texts
 from app.records.history import History, history
 
 _MOST_TITLE_CHARACTERS = 160
@@ -45,7 +46,9 @@ def title_of(case: Case) -> str:
     """The decision where there is one; otherwise the topic, and that it was not decided."""
     topic = case.past.meeting.topic
     decision: str | None = case.decided["decision"]
-    if decision is None:
+    if case.decided["decision_source"] == "draft":
+        text = topic  # A whole deliverable is no title.
+    elif decision is None:
         key = f"decision.{case.decided['result']}_title"
         text = case.words(key, topic=topic) if case.words.has(key) else topic
     else:
@@ -71,11 +74,20 @@ def last_motion(past: History) -> str | None:
 
 
 def candidates(case: Case) -> list[str]:
-    """What is left to choose from: the options, else the last motion and the drafted proposal."""
+    """What is left to choose from: the options, else what was proposed, in a debate by each."""
     if case.past.meeting.options:
         return list(case.past.meeting.options)
+    polled = case.decided.get("poll") or {}
+    if polled.get("groups"):
+        return [group["title"] for group in polled["groups"]]
+    if polled.get("output") == "binary":
+        return ["YES", "NO"]
+    if "debate" in case.decided:
+        return proposal_texts(case.words, case.decided["debate"], str)
     draft = case.decided["synthesis"] or {}
-    texts = (last_motion(case.past), draft.get("decision"), draft.get("recommendation"))
+    deliverable = (case.decided.get("review") or {}).get("draft")
+    motion = last_motion(case.past)
+    texts = (motion, deliverable, draft.get("decision"), draft.get("recommendation"))
     return list(dict.fromkeys(text for text in texts if text))
 
 

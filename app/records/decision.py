@@ -6,10 +6,12 @@ and gives candidates and open points to whoever has to decide (PROTOCOLS 11, han
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
+from app.domain.reply_text import one_line
+from app.records.ballots import options_argued
 from app.records.case import (
     Case,
     candidates,
@@ -23,6 +25,7 @@ from app.records.case import (
 )
 from app.records.catalogue import Words
 from app.records.containment import front_matter, inline, plain, quoted
+from app.records.debate import proposal_texts
 from app.records.findings import comparison, dissents, flips, open_points, operations
 from app.records.minutes import participant_records, short
 from app.records.opening import money, participants, used_tokens
@@ -35,6 +38,9 @@ from app.records.verdict import (
     who_decided,
 )
 from app.records.weakness import bullets, degradation_sentence, degradations, weaknesses
+
+_MOST_DRAFT_CHARACTERS = 300
+"""Of a draft, where it is one candidate among others."""
 
 
 def decision_json(log: Iterable[Event]) -> dict[str, Json]:
@@ -62,7 +68,7 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "stopped_by": decided["stopped_by"],
         "context": meeting.context,
         "motion": last_motion(past),
-        "options": list(meeting.options) or list(motions_judged(past)),
+        "options": _considered(case),
         "consequences": consequences(case),
         "dissents": decided["dissents"],
         "reservations": list(decided.get("reservations") or ()),
@@ -74,6 +80,7 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         numbers_name: numbers,
         "effective_participants": decided["effective_participants"],
         "candidates": [] if case.settled else candidates(case),
+        "handoff": decided.get("handoff"),
         "open_points": open_points(case.words, past, plain),
         "degradation": [
             {**record, "text": degradation_sentence(case.words, record, plain)}
@@ -87,6 +94,13 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "started_at": None if past.started_at is None else rfc3339(past.started_at),
         "ended_at": None if past.ended_at is None else rfc3339(past.ended_at),
     }
+
+
+def _considered(case: Case) -> list[str]:
+    """The options; where there were none, the proposals of a debate or the motions judged."""
+    proposed: Mapping[str, str] = (case.decided.get("debate") or {}).get("proposals", {})
+    judged = list(motions_judged(case.past))
+    return list(case.past.meeting.options) or list(proposed.values()) or judged
 
 
 def decision_markdown(log: Iterable[Event]) -> str:
@@ -152,10 +166,15 @@ def _options(case: Case) -> Iterator[str]:
     if case.past.meeting.options:
         yield bullets([inline(option) for option in case.past.meeting.options])
         return
-    motions = [_motion_line(words, *entry) for entry in motions_judged(case.past).items()]
-    if motions:
-        yield words("decision.no_options")
-    yield bullets(motions) if motions else words("decision.none_named")
+    if "debate" in case.decided:
+        said = "debate.no_options"
+        considered = proposal_texts(words, case.decided["debate"])
+    else:
+        said = "decision.no_options"
+        considered = [_motion_line(words, *each) for each in motions_judged(case.past).items()]
+    if considered:
+        yield words(said)
+    yield bullets(considered) if considered else words("decision.none_named")
 
 
 def _motion_line(words: Words, motion: str, stood: tuple[int, int]) -> str:
@@ -179,8 +198,14 @@ def _handoff(case: Case) -> Iterator[str]:
     words = case.words
     yield words("decision.not_decided")
     yield f"## {words('heading.candidates')}"
-    left = [inline(text) for text in candidates(case)]
-    yield bullets(left) if left else words("decision.none_named")
+    handed_on = case.decided.get("handoff")
+    # A review's whole deliverable stands further down, with its criteria.
+    most = _MOST_DRAFT_CHARACTERS if "review" in case.decided else None
+    left = [inline(one_line(text, most) if most else text) for text in candidates(case)]
+    if handed_on:
+        yield from options_argued(words, handed_on["options"])
+    else:
+        yield bullets(left) if left else words("decision.none_named")
     yield from _points(case)
 
 

@@ -5,18 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from app.domain.meeting import Json
+from app.records.ballots import is_vote, vote_result
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.history import History
+from app.records.reviews import rounds_compared
 from app.records.rounds import RoundHeld
+from app.records.verdict import counts_ballots, numbers_of
 from app.records.weakness import Safe, bullets
 
 _UNCONFIRMED = "unconfirmed"
+_WITHOUT_POSITIONS = frozenset({"poll", "council", "review"})
+"""Formats in which nobody takes a position that could change from one round to the next."""
+
 _SETTLED_OPERATIONS = frozenset({"confirmed"})
 
 
 def comparison(words: Words, past: History, level: int = 2) -> Iterator[str]:
     """The first, independent tally beside the last one, so a reader sees what talking changed."""
+    if past.meeting.format == "poll":
+        return  # There is one pass, so there are no two rounds to compare.
+    if past.meeting.format == "council":
+        return  # Its rounds ask different things, so nobody can have moved between them.
+    if past.meeting.format == "review":
+        yield f"{'#' * level} {words('review.rounds_compared')}"
+        yield from rounds_compared(words, past)
+        return
     yield f"{'#' * level} {words('heading.baseline')}"
     baseline, final = views(past)
     if baseline is None or final is None:
@@ -25,13 +39,15 @@ def comparison(words: Words, past: History, level: int = 2) -> Iterator[str]:
     yield _views_table(words, past, baseline, final)
     if baseline["round"] == final["round"]:
         yield words("findings.one_round")
-    else:
+    elif final.get("motion"):
         same = baseline.get("motion") == final.get("motion")
         yield words("findings.same_motion" if same else "findings.other_motion")
 
 
 def stances_by_round(words: Words, past: History) -> Iterator[str]:
     """Where each participant stood in each round, in one table."""
+    if past.decision is not None and "debate" in past.decision:
+        return  # its outcome shows the same with the confidences
     rounds = [round_ for round_ in past.rounds if round_.stances]
     if len(rounds) <= 1:
         return
@@ -76,15 +92,23 @@ def _views_table(
         [
             words(f"findings.{key}", round=view["round"]),
             *(words("measure.of", part=view["counts"][kind], whole=seats) for kind in kinds),
-            inline(view.get("consensus") or words("measure.missing")),
+            _came_to(words, view),
         ]
         for key, view in shown
     ]
-    headings = [words("label.round"), *(inline(kind) for kind in kinds), words("label.consensus")]
-    return table(headings, rows)
+    last = words("label.result" if is_vote(baseline) else "label.consensus")
+    return table([words("label.round"), *(inline(kind) for kind in kinds), last], rows)
+
+
+def _came_to(words: Words, view: Mapping[str, Json]) -> str:
+    if is_vote(view):
+        return vote_result(words, view)
+    return inline(view.get("consensus") or words("measure.missing"))
 
 
 def flips(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
+    if numbers_of(decided)[0] in _WITHOUT_POSITIONS:
+        return
     yield f"### {words('heading.flips')}"
     changes: Sequence[Mapping[str, Json]] = decided.get("flips") or ()
     if not changes:
@@ -114,25 +138,30 @@ def dissents(words: Words, decided: Mapping[str, Json], level: int = 3) -> Itera
     """Every view that lost, with its reasons; then those who neither agreed nor opposed."""
     yield f"{'#' * level} {words('heading.dissents')}"
     if not decided["dissents"]:
-        yield words("findings.no_dissents")
+        undecided = counts_ballots(decided) and decided["decision"] is None
+        nobody = "findings.nothing_lost" if undecided else "findings.no_dissents"
+        yield words.either(f"{numbers_of(decided)[0]}.no_dissents", words(nobody))
+    group = next((name for name in ("debate", "review") if name in decided), "findings")
     for dissent in decided["dissents"]:
-        yield from _view_kept(words, dissent)
+        yield from _view_kept(words, dissent, group)
     reservations = decided.get("reservations") or ()
     if reservations:
         yield f"{'#' * level} {words('heading.reservations')}"
     for reservation in reservations:
-        yield from _view_kept(words, reservation)
+        yield from _view_kept(words, reservation, group)
 
 
-def _view_kept(words: Words, view: Mapping[str, Json]) -> Iterator[str]:
-    named = {"name": inline(view["participant"]), "position": inline(view["position"])}
+def _view_kept(words: Words, view: Mapping[str, Json], group: str) -> Iterator[str]:
+    position = words.either(f"position.{view['position']}", inline(view["position"]))
+    stands = words(f"{group}.position", position=position)
+    named = {"name": inline(view["participant"]), "position": stands}
     if view.get("round"):
         yield f"**{words('findings.dissent', **named, round=view['round'])}**"
     else:
         yield f"**{words('findings.dissent_plain', **named)}**"
     yield quoted(view["rationale"] or words("measure.missing"))
     if view.get("mitigation"):
-        yield words("findings.mitigation")
+        yield words(f"{group}.mitigation")
         yield quoted(view["mitigation"])
 
 
@@ -156,6 +185,9 @@ def _disputed(words: Words, past: History, safe: Safe) -> Iterator[str]:
     decided = past.decision
     if decided is None:
         return
+    if counts_ballots(decided):
+        yield from _after_a_count(words, past, decided, safe)
+        return
     undecided = decided["decision"] is None
     if undecided and past.rounds and past.rounds[-1].motion:
         yield words("open.undecided", text=safe(past.rounds[-1].motion))
@@ -164,12 +196,26 @@ def _disputed(words: Words, past: History, safe: Safe) -> Iterator[str]:
         yield from (words("open.differ", text=safe(text)) for text in draft.get("differ", ()))
         yield from (words("open.concern", text=safe(text)) for text in draft.get("concerns", ()))
         return
+    for concern in (decided.get("debate") or {}).get("unresolved_concerns", ()):
+        yield words("open.concern", text=safe(concern["text"]))
     for dissent in decided["dissents"]:
         if dissent.get("round"):
             name = safe(dissent["participant"])
             yield words("open.opposed", name=name, round=dissent["round"])
     if past.rounds:
         yield words("open.no_synthesis")
+
+
+def _after_a_count(
+    words: Words, past: History, decided: Mapping[str, Json], safe: Safe
+) -> Iterator[str]:
+    """What a count leaves open: the question, or what the losing side asks for."""
+    if decided["decision"] is None:
+        yield words("open.question", text=safe(past.meeting.motion or past.meeting.topic))
+    for dissent in decided["dissents"]:
+        if dissent.get("mitigation"):
+            named = {"name": safe(dissent["participant"]), "text": safe(dissent["mitigation"])}
+            yield words("open.mitigation", **named)
 
 
 def operations(past: History) -> dict[str, str]:

@@ -51,6 +51,8 @@ class History:
     stalls: tuple[Recorded, ...]
     objections: tuple[Recorded, ...]
     completions: tuple[Recorded, ...]
+    confirmations: tuple[ReplyGiven, ...]
+    """Answers to the closing question as they came (PROTOCOLS 10)."""
     exhausted: tuple[Recorded, ...]
     operations: tuple[Recorded, ...]
     cancellation: Mapping[str, Json] | None
@@ -120,6 +122,7 @@ class _RoundDraft:
     closed: Mapping[str, Json] | None = None
     summary: Mapping[str, Json] | None = None
     tallies: list[Mapping[str, Json]] = field(default_factory=list[Mapping[str, Json]])
+    letters: Mapping[str, Mapping[str, str]] | None = None
 
     def finished(self, order: Mapping[str, int]) -> RoundHeld:
         # Replies of a round come in any order; a reader wants the order of the seats.
@@ -133,6 +136,7 @@ class _RoundDraft:
             self.closed,
             self.summary,
             tuple(self.tallies),
+            self.letters,
         )
 
 
@@ -146,6 +150,7 @@ class _Draft:
         self.ended_at: datetime | None = None
         self.last_at = created.at
         self.rounds: dict[int, _RoundDraft] = {}
+        self.confirmations: list[ReplyGiven] = []
         self.kept: dict[str, list[Recorded]] = {}
         self.cancellation: Mapping[str, Json] | None = None
         self.decision: Mapping[str, Json] | None = None
@@ -178,11 +183,17 @@ class _Draft:
         round_ = self.round(event)
         round_.motion = event.data.get("motion")
         round_.started_at = event.at
+        round_.letters = event.data.get("letters")
 
     def reply(self, event: Event) -> None:
         self.replies += 1
         self.pay(event)
-        self.round(event).replies.append(ReplyGiven.of(event))
+        if "completion" not in event.data:
+            self.round(event).replies.append(ReplyGiven.of(event))
+            return
+        # An answer to the closing question comes after a round and is none of it; what it says
+        # is told by an event of its own.
+        self.confirmations.append(ReplyGiven.of(event))
 
     def pay(self, event: Event) -> None:
         usage = event.data.get("usage")
@@ -235,6 +246,7 @@ class _Draft:
             stalls=self._kept("progress"),
             objections=self._kept("objection"),
             completions=self._kept("completion"),
+            confirmations=tuple(self.confirmations),
             exhausted=self._kept("budget"),
             operations=self._kept("operation"),
             cancellation=self.cancellation,

@@ -5,11 +5,12 @@ They can be made at any time. Of a meeting that still runs they say so in their 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
 from app.records.catalogue import WORDS, Words
+from app.records.confirmations import confirmations
 from app.records.containment import front_matter, inline, plain
 from app.records.findings import (
     comparison,
@@ -23,9 +24,10 @@ from app.records.findings import (
 from app.records.history import History, history
 from app.records.html import html_page
 from app.records.opening import counting, limits, participants, question
+from app.records.reviews import objections
 from app.records.transcript import transcript
 from app.records.verdict import headline, numbers_of, outcome
-from app.records.weakness import bullets, degradation_sentence, degradations, weaknesses
+from app.records.weakness import degradation_sentence, degradations, weaknesses
 
 _MOST_TITLE_CHARACTERS = 120
 
@@ -77,6 +79,7 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "stalls": [stall.record() for stall in past.stalls],
         "objections": [objection.record() for objection in past.objections],
         "completions": [completion.record() for completion in past.completions],
+        "confirmations": [reply.record() for reply in past.confirmations],
         "operations": [operation.record() for operation in past.operations],
         "cancellation": past.cancellation,
         "outcome": _outcome_record(past),
@@ -155,25 +158,9 @@ def _body(words: Words, past: History) -> Iterator[str]:
     if past.decision is not None:
         yield from flips(words, past.decision)
         yield from dissents(words, past.decision)
-    yield from _signals(words, past)
+    yield from objections(words, past)
+    yield from confirmations(words, past)
     yield from still_open(words, past)
-
-
-def _signals(words: Words, past: History) -> Iterator[str]:
-    """Objections and completion signals of the formats that have them, in their order."""
-    for key, events in (("objections", past.objections), ("completions", past.completions)):
-        if events:
-            yield f"## {words(f'heading.{key}')}"
-            yield bullets([_signal(words, event.record()) for event in events])
-
-
-def _signal(words: Words, record: dict[str, Json]) -> str:
-    said: Sequence[str] = [
-        f"{inline(key)}: {inline(value)}"
-        for key, value in record.items()
-        if key not in ("type", "at") and value is not None
-    ]
-    return f"{inline(record['type'])} ({words.joined(said)})"
 
 
 def short(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.domain.meeting import Json, Meeting, Seat
+from app.records import debate
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.history import History
@@ -59,7 +60,8 @@ def participants(words: Words, past: History) -> Iterator[str]:
         [words(f"label.{heading}") for heading in headings],
         [_seat_row(words, past, seat, weighted=weighted) for seat in meeting.seats],
     )
-    yield words(f"participants.{meeting.identities}")
+    seen = "unseen" if meeting.format == "poll" else meeting.identities
+    yield words(f"participants.{seen}")
     yield _office(words, past, "office", meeting.secretary)
     if meeting.format == "council" or meeting.chair:
         yield _office(words, past, "chair", meeting.chair_agent)
@@ -130,6 +132,9 @@ def used_tokens(words: Words, tokens: Mapping[str, Json]) -> str:
 
 def counting(words: Words, meeting: Meeting) -> Iterator[str]:
     """How a reader can re-count the stances; other formats' rules stand with their tallies."""
+    if meeting.format == "debate":
+        yield f"## {words('debate.counting')}"
+        yield from debate.rule(words, meeting)
     if meeting.format not in _STANCE_FORMATS:
         return
     seats = len(meeting.seats)

@@ -104,6 +104,8 @@ class RoundHeld:
     closed: Mapping[str, Json] | None
     summary: Mapping[str, Json] | None
     tallies: tuple[Mapping[str, Json], ...]
+    letters: Mapping[str, Mapping[str, str]] | None = None
+    """In a council's ranking: the answers' authors by letter, for each reviewer."""
 
     @property
     def final_replies(self) -> tuple[ReplyGiven, ...]:
@@ -135,6 +137,7 @@ class RoundHeld:
             "replies": [reply.record() for reply in self.replies],
             "stances": dict(self.stances),
             "ballots": self.read_by_participant("ballot"),
+            "letters": self.letters,
             "tally": self._tally(),
             "consensus": closed.get("consensus"),
             "progress": closed.get("progress"),

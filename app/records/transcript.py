@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from app.domain.meeting import Json
 from app.domain.stance import Stance
+from app.records.ballots import ballot_cell, is_vote, vote_tables
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
-from app.records.figures import ballot_text, figures
+from app.records.councils import council_tables, is_council, letters_table
+from app.records.figures import figures
 from app.records.history import History
+from app.records.polls import is_poll, poll_tables
+from app.records.reviews import draft_of, round_summary
 from app.records.rounds import ReplyGiven, RoundHeld
+
+_TALK = "deliberation"
+"""Marks a reply that talks between two ballots and is none itself."""
 
 
 def transcript(words: Words, past: History) -> Iterator[str]:
@@ -31,13 +39,28 @@ def _round(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
     if not round_.replies:
         yield words("round.no_replies")
     else:
-        yield _table(words, round_.final_replies)
+        yield _table(words, [r for r in round_.final_replies if not r.read.get(_TALK)])
+    if round_.letters:
+        yield from letters_table(words, round_.letters)
     yield from _count(words, past, round_)
+    yield from round_summary(words, past, round_)
     for tally in round_.tallies:
-        yield from figures(words, tally, passed_over=("round",))
+        yield from tally_tables(words, tally, len(past.meeting.seats))
     for reply in round_.replies:
         yield from _reply(words, reply)
     yield from _after(words, past, round_)
+
+
+def tally_tables(words: Words, tally: Mapping[str, Json], seats: int) -> Iterator[str]:
+    """The count of a round, in the tables of its format."""
+    if is_vote(tally):
+        yield from vote_tables(words, tally)
+    elif is_poll(tally):
+        yield from poll_tables(words, tally, seats)
+    elif is_council(tally):
+        yield from council_tables(words, tally)
+    else:
+        yield from figures(words, tally, passed_over=("round",))
 
 
 # --- what was read ------------------------------------------------------------------------------
@@ -45,12 +68,12 @@ def _round(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
 
 def _table(words: Words, replies: Sequence[ReplyGiven]) -> str:
     """One row a participant, with everything that the count rests on."""
-    keys = [key for key in ("stance", "ballot", "confidence") if _any_has(replies, key)]
+    keys = [key for key in ("stance", "ballot", "backs", "confidence") if _any_has(replies, key)]
     headings = ["participant", *keys, "reading"]
     rows = [
         [
             inline(reply.participant),
-            *(_cell(words, reply.read.get(key)) for key in keys),
+            *(ballot_cell(words, reply.read.get(key)) for key in keys),
             _reading(words, reply),
         ]
         for reply in replies
@@ -60,10 +83,6 @@ def _table(words: Words, replies: Sequence[ReplyGiven]) -> str:
 
 def _any_has(replies: Sequence[ReplyGiven], key: str) -> bool:
     return any(reply.read.get(key) is not None for reply in replies)
-
-
-def _cell(words: Words, value: Json) -> str:
-    return words("measure.missing") if value is None else ballot_text(words, value)
 
 
 def _reading(words: Words, reply: ReplyGiven) -> str:
@@ -92,11 +111,13 @@ def status_text(words: Words, status: str) -> str:
 
 def counts_text(words: Words, counts: Mapping[str, int]) -> str:
     return words.joined(
-        words("round.count", stance=stance, part=part) for stance, part in counts.items()
+        words("round.count", stance=inline(stance), part=part) for stance, part in counts.items()
     )
 
 
 def _count(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
+    if past.meeting.format == "poll":
+        return  # Its tables say more, and there is nothing that its one round could move.
     seats = len(past.meeting.seats)
     closed = round_.closed or {}
     counts = closed.get("counts")
@@ -105,8 +126,9 @@ def _count(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
         found = Counter(round_.stances.values())
         counts = {stance.value: found[stance.value] for stance in Stance}
     if counts:
-        yield words("round.counts", counts=counts_text(words, counts), seats=seats)
-    if "consensus" in closed:
+        group = "debate" if past.meeting.format == "debate" else "round"
+        yield words(f"{group}.counts", counts=counts_text(words, counts), seats=seats)
+    if closed.get("consensus"):
         usable = closed["effective_participants"]
         consensus = closed["consensus"]
         yield words("round.effective", usable=usable, seats=seats, consensus=consensus)
@@ -134,15 +156,37 @@ def _moved(words: Words, reason: str) -> str:
 def _reply(words: Words, reply: ReplyGiven) -> Iterator[str]:
     yield f"### {_reply_heading(words, reply)}"
     yield from _about(words, reply)
+    told = reply.usable and reply.read.get("ballot") is not None
+    for key in ("rationale", "mitigation", "changed_because"):
+        if told and reply.read.get(key):
+            yield from _said(words, key, reply.read[key])
+    drafted = reply.usable and reply.read.get("draft") is not None
+    if drafted:
+        yield from draft_of(words, reply)
+    if reply.text and (told or drafted):
+        yield f"**{words('label.as_it_came')}**"
     if reply.text:
         yield quoted(reply.text)
+
+
+def _said(words: Words, key: str, text: str) -> Iterator[str]:
+    yield f"**{words(f'label.{key}')}**"
+    yield quoted(text)
 
 
 def _reply_heading(words: Words, reply: ReplyGiven) -> str:
     name = inline(reply.participant)
     if not reply.final:
         return words("round.reply_first", name=name)
+    if reply.read.get(_TALK):
+        return words("round.reply_talk", name=name)
+    backed: str | None = reply.read.get("backs")
+    if backed is not None:
+        return words("debate.reply", name=name, label=inline(backed))
     position = reply.read.get("stance") or reply.read.get("ballot")
+    if isinstance(position, Mapping):
+        chosen = cast("Mapping[str, Json]", position)
+        position = chosen.get("vote") or chosen.get("answer")
     if position is None or not isinstance(position, str):
         return words("round.reply_plain", name=name)
     return words("round.reply", name=name, stance=inline(position))

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.domain.meeting import Json
+from app.records import debate
+from app.records.ballots import is_vote, ladder_steps, vote_tables
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
+from app.records.councils import council_outcome
 from app.records.figures import figures
 from app.records.history import History
+from app.records.polls import is_poll, poll_tables
+from app.records.reviews import review_outcome
 from app.records.weakness import bullets
 
 _POINTS = ("agreed", "differ", "concerns")
@@ -26,7 +31,21 @@ def headline(words: Words, past: History) -> str:
 
 
 def stopped(words: Words, decided: Mapping[str, Json]) -> str:
-    return words.either(f"stopped.{decided['stopped_by']}", inline(decided["stopped_by"]))
+    key = f"stopped.{decided['stopped_by']}"
+    if counts_ballots(decided) and words.has(f"{key}_by_count"):
+        return words(f"{key}_by_count")
+    of_format = f"{key}_{numbers_of(decided)[0]}"
+    if decided["stopped_by"] == "completed" and decided["decision"] is None:
+        of_format += "_undecided"
+    if words.has(of_format):
+        return words(of_format)
+    return words.either(key, inline(decided["stopped_by"]))
+
+
+def counts_ballots(decided: Mapping[str, Json]) -> bool:
+    """Whether this is the decision of a vote or a poll: counted, and never drafted."""
+    name, numbers = numbers_of(decided)
+    return name == "poll" or is_vote(numbers)
 
 
 def who_decided(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
@@ -34,11 +53,13 @@ def who_decided(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
     if by is None:
         yield words("decided_by.nobody")
         return
-    name = consensus_text(words, by["name"])
+    name = words.either(f"method.{by['name']}", consensus_text(words, by["name"]))
     key = f"decided_by.{by['kind']}"
     yield words(key, name=name) if words.has(key) else name
     if decided["decision_source"]:
-        source = decided["decision_source"]
+        grouped = by["kind"] == "poll" and decided["decision_source"] == "synthesis"
+        source = "group" if grouped else decided["decision_source"]
+        source = "chair" if by["kind"] == "chair" else source
         yield words.either(f"source.{source}", inline(source))
     if by["scope"]:
         yield words("decided_by.scope")
@@ -63,6 +84,9 @@ def outcome(words: Words, past: History) -> Iterator[str]:
         consensus = consensus_text(words, decided["consensus"])
         yield words("outcome.consensus", consensus=consensus)
     yield from counted(words, past, decided)
+    name, numbers = numbers_of(decided)
+    if name == "debate":
+        yield from debate.details(words, numbers)
     yield from who_decided(words, decided)
     if past.cancellation is not None:
         yield from _cancelled(words, past.cancellation)
@@ -85,8 +109,24 @@ def _cancelled(words: Words, cancellation: Mapping[str, Json]) -> Iterator[str]:
 def counted(words: Words, past: History, decided: Mapping[str, Json]) -> Iterator[str]:
     """The numbers behind the result, each share with its denominator."""
     name, numbers = numbers_of(decided)
+    if is_vote(numbers):
+        yield from vote_tables(words, numbers)
+        yield from ladder_steps(words, numbers["resolution"])
+        return
+    if is_poll(numbers):
+        yield from poll_tables(words, numbers, len(past.meeting.seats))
+        return
     if numbers.get("counts", ...) is None:
         return  # no round was closed, so nothing was counted
+    if name == "debate":
+        yield from debate.counted(words, numbers)
+        return
+    if name == "council":
+        yield from council_outcome(words, numbers, len(past.meeting.seats))
+        return
+    if name == "review":
+        yield from review_outcome(words, past, numbers)
+        return
     if name != "tally" or "agree_share" not in numbers:
         yield from figures(words, numbers)
         return
@@ -115,19 +155,23 @@ def numbers_of(decided: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
 
 def synthesis(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
     """The closing draft, marked as one: it decides nothing on its own."""
-    yield f"### {words('heading.synthesis')}"
     draft = decided["synthesis"]
+    if draft is None and counts_ballots(decided):
+        return
+    yield f"### {words('heading.synthesis')}"
     if draft is None:
         yield words("outcome.no_synthesis")
         return
-    yield words("outcome.synthesis_by")
+    name, _ = numbers_of(decided)
+    yield words.either(f"outcome.synthesis_by_{name}", words("outcome.synthesis_by"))
     if decided["decision"] is None:
         yield words("outcome.not_a_decision")
     if draft.get("decision"):
         yield quoted(draft["decision"])
     for key in _POINTS:
         if draft.get(key):
-            yield f"**{words(f'label.{key}')}**"
+            heading = words.either(f"{name}.{key}", words(f"label.{key}"))
+            yield f"**{heading}**"
             yield bullets([inline(point) for point in draft[key]])
     if draft.get("recommendation"):
         yield f"**{words('label.recommendation')}**"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, column, exists, select, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.coordinator.ports import Idempotency, MeetingFilter, Page
-from app.domain.errors import Fault, InvalidRequest, LogUnavailable, NotFound
+from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.events import Event
-from app.domain.reply_text import folded
+from app.domain.reply_text import folded, sanitised
 from app.domain.state import MeetingState, Status
-from app.store.database import Database
+from app.store.database import LARGEST_INTEGER, Database, outages
 from app.store.log import event_of
 from app.store.state_rows import state_of
 from app.store.tables import EventRow, IdempotencyRow, MeetingMetadataRow, MeetingRow, table
@@ -24,6 +24,8 @@ _event = table(EventRow)
 _meeting = table(MeetingRow)
 _metadata = table(MeetingMetadataRow)
 _idempotency = table(IdempotencyRow)
+
+_ID = re.compile("mtg_[A-Za-z0-9_-]+")
 
 _SHORTEST_INDEXED = 3
 """Trigrams need three characters; shorter words are looked for by reading every row."""
@@ -60,7 +62,10 @@ class SqlArchive:
     async def events(self, meeting_id: str, after: int, limit: int) -> Sequence[Event]:
         query = (
             select(_event)
-            .where(_event.c.meeting_id == meeting_id, _event.c.number > after)
+            .where(
+                _event.c.meeting_id == meeting_id,
+                _event.c.number > min(after, LARGEST_INTEGER),
+            )
             .order_by(_event.c.number)
             .limit(limit)
         )
@@ -104,7 +109,8 @@ class SqlArchive:
             found.append(_meeting.c.id < _id_in(filter_.cursor))
         found += [_has_metadata(key, value) for key, value in filter_.metadata.items()]
         if filter_.text:
-            found += [self._mentions(word) for word in folded(filter_.text).split()]
+            words = folded(sanitised(filter_.text)).split()
+            found += [self._mentions(word) for word in words]
         return found
 
     def _mentions(self, word: str) -> ColumnElement[bool]:
@@ -118,18 +124,14 @@ class SqlArchive:
         return _meeting.c.search_text.contains(word, autoescape=True)
 
     async def _rows(self, query: Any) -> Sequence[Any]:
-        try:
+        with outages("read"):
             async with self._database.reader.connect() as connection:
                 return (await connection.execute(query)).mappings().all()
-        except SQLAlchemyError as failure:
-            raise LogUnavailable(f"The database could not be read: {failure}") from failure
 
     async def _write(self, statement: Any) -> None:
-        try:
+        with outages("written"):
             async with self._database.reader.begin() as connection:
                 await connection.execute(statement)
-        except SQLAlchemyError as failure:
-            raise LogUnavailable(f"The database could not be written: {failure}") from failure
 
 
 def _has_metadata(key: str, value: str) -> ColumnElement[bool]:
@@ -149,7 +151,9 @@ def _cursor(meeting_id: str) -> str:
 def _id_in(cursor: str) -> str:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError) as error:
-        detail = "This cursor was not given by a page of this list."
-        raise InvalidRequest(Fault("cursor", detail)) from error
+        id_ = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        id_ = ""
+    if not _ID.fullmatch(id_):
+        raise InvalidRequest(Fault("cursor", "This cursor was not given by a page of this list."))
+    return id_

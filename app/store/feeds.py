@@ -13,6 +13,9 @@ from collections.abc import Sequence
 from app.store.frames import Frame
 
 _MOST_FRAMES = 256
+_MOST_BYTES = 1 << 20
+"""Of one feed; its latest frame is held however large."""
+
 _MOST_FEEDS = 4_000
 
 
@@ -23,13 +26,25 @@ class Feed:
     """
 
     def __init__(self) -> None:
-        self.frames: deque[Frame] = deque(maxlen=_MOST_FRAMES)
+        self.frames: deque[Frame] = deque()
+        self._bytes = 0
         self.changed = asyncio.Event()
         self.forgotten = False
 
     def extend(self, frames: Sequence[Frame]) -> None:
+        if self.frames and self.frames[-1].number + 1 != frames[0].number:
+            # Another process wrote what lies between; it is read from the database.
+            self._drop(len(self.frames))
         self.frames.extend(frames)
+        self._bytes += sum(len(frame.content) for frame in frames)
+        self._drop(len(self.frames) - _MOST_FRAMES)
+        while self._bytes > _MOST_BYTES and len(self.frames) > 1:
+            self._drop(1)
         self.wake()
+
+    def _drop(self, count: int) -> None:
+        for _ in range(count):
+            self._bytes -= len(self.frames.popleft().content)
 
     def wake(self) -> None:
         self.changed.set()
@@ -77,7 +92,13 @@ class Feeds:
         if feed.ended:
             self._feeds.pop(meeting_id, None)
 
-    def _forget_one(self) -> None:
-        _, feed = self._feeds.popitem(last=False)
+    def forget(self, meeting_id: str, feed: Feed) -> None:
+        """Let go of a feed that will get no more frames."""
+        if self._feeds.get(meeting_id) is feed:
+            del self._feeds[meeting_id]
         feed.forgotten = True
         feed.wake()
+
+    def _forget_one(self) -> None:
+        meeting_id, feed = next(iter(self._feeds.items()))
+        self.forget(meeting_id, feed)

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from app.domain.errors import YoriaiError
+from app.store.database import DatabaseUnusable
 
 
 class DatabaseInUse(YoriaiError):
@@ -16,12 +17,19 @@ class DatabaseInUse(YoriaiError):
 class FileLock:
     """An operating system's lock: it goes with the process, however that ends.
 
-    Entering raises ``DatabaseInUse`` while another process holds it.
+    Making one raises ``DatabaseUnusable``, entering it ``DatabaseInUse`` while another process
+    holds it.
     """
 
     def __init__(self, database: Path) -> None:
         self._database = database
-        self._file = database.with_name(database.name + ".lock").open("a")
+        # Beside the file itself, whatever links lead there.
+        real = database.resolve()
+        try:
+            self._file = real.with_name(real.name + ".lock").open("a")
+        except OSError as failure:
+            reason = f"no file can be made beside it ({failure.strerror})"
+            raise DatabaseUnusable(f"{database} cannot be used: {reason}.") from failure
 
     def __enter__(self) -> FileLock:
         try:

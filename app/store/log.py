@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import orjson
 from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.coordinator.ports import Idempotency
-from app.domain.errors import LogUnavailable
+from app.domain.errors import Fault, InvalidRequest
 from app.domain.events import Entry, Event
 from app.domain.state import Status
-from app.store.database import Database
+from app.store.database import LARGEST_INTEGER, Database, outages
 from app.store.feeds import Feed, Feeds
 from app.store.frames import Frame, encode_frame, meeting_frame
 from app.store.tables import EventRow, MeetingRow, table
@@ -24,7 +23,13 @@ from app.store.writer import LogWriter, Written
 _event = table(EventRow)
 _meeting = table(MeetingRow)
 
-_PAGE = 500
+_FIRST_PAGE = 16
+_LARGEST_PAGE = 500
+_PAGE_BYTES = 256 * 1024
+_CHUNK_BYTES = 64 * 1024
+"""What a reader is given at once, unless a single event is larger."""
+
+_MOST_CURSOR_DIGITS = 18
 _MOST_FRESH = 2_000
 
 
@@ -82,53 +87,68 @@ class SqlEventLog:
     async def follow(self, meeting_id: str, after: int) -> AsyncIterator[bytes]:
         """Frames of the public events after ``after``, until an end that nothing follows."""
         reached = after
+        page = _PageSize()
         while True:
             feed = self._feeds.get(meeting_id)
             if feed is None and await self._is_over(meeting_id):
-                while frames := await self._stored_frames(meeting_id, reached):
+                while frames := await self._stored_frames(meeting_id, reached, page):
                     reached = frames[-1].number
-                    yield joined(frames)
+                    for chunk in chunks([frame.content for frame in frames]):
+                        yield chunk
                 return
             async for frames in self._follow_feed(
-                self._feeds.open(meeting_id), meeting_id, reached
+                self._feeds.open(meeting_id), meeting_id, reached, page
             ):
                 reached = frames[-1].number
-                yield joined(frames)
+                for chunk in chunks([frame.content for frame in frames]):
+                    yield chunk
                 if frames[-1].last:
                     return
 
     async def _follow_feed(
-        self, feed: Feed, meeting_id: str, reached: int
+        self, feed: Feed, meeting_id: str, reached: int, page: _PageSize
     ) -> AsyncIterator[Sequence[Frame]]:
         """Frames until the meeting's end, or until the feed is forgotten and must be reopened."""
         while not feed.forgotten:
             changed = feed.changed
             frames = feed.after(reached)
             if frames is None or not feed.frames:
-                frames = await self._stored_frames(meeting_id, reached)
+                frames = await self._stored_frames(meeting_id, reached, page)
             if frames:
                 reached = frames[-1].number
                 yield frames
             elif feed.ended:
                 return
+            elif not feed.frames and await self._is_over(meeting_id):
+                # It ended before the feed was opened, so nothing will ever come.
+                self._feeds.forget(meeting_id, feed)
             else:
                 await changed.wait()
 
-    async def follow_all(self, cursor: str | None) -> AsyncIterator[bytes]:
-        """The public events of all meetings after an opaque cursor, or from the beginning."""
-        reached = 0 if cursor is None else int(cursor)
+    def follow_all(self, cursor: str | None) -> AsyncIterator[bytes]:
+        """The public events of all meetings after an opaque cursor, or from the beginning.
+
+        Raises ``InvalidRequest`` for a cursor that no stream gave.
+        """
+        return self._follow_all(0 if cursor is None else _position_in(cursor))
+
+    async def _follow_all(self, reached: int) -> AsyncIterator[bytes]:
+        page = _PageSize()
         while True:
             changed = self._anything
             query = (
                 select(_event)
                 .where(_event.c.position > reached, _event.c.number.is_not(None))
                 .order_by(_event.c.position)
-                .limit(_PAGE)
+                .limit(page.rows)
             )
             rows = await self._rows(query)
             if rows:
                 reached = rows[-1]["position"]
-                yield b"".join(_common_frame(row) for row in rows)
+                frames = [_common_frame(row) for row in rows]
+                page.adapt(frames)
+                for chunk in chunks(frames):
+                    yield chunk
             else:
                 await changed.wait()
 
@@ -137,21 +157,22 @@ class SqlEventLog:
         rows = await self._rows(query)
         return bool(rows) and rows[0]["status"] == Status.ENDED.value
 
-    async def _stored_frames(self, meeting_id: str, after: int) -> list[Frame]:
+    async def _stored_frames(self, meeting_id: str, after: int, page: _PageSize) -> list[Frame]:
+        after = min(after, LARGEST_INTEGER)
         query = (
             select(_event)
             .where(_event.c.meeting_id == meeting_id, _event.c.number > after)
             .order_by(_event.c.number)
-            .limit(_PAGE)
+            .limit(page.rows)
         )
-        return [_frame_of(row) for row in await self._rows(query)]
+        frames = [_frame_of(row) for row in await self._rows(query)]
+        page.adapt([frame.content for frame in frames])
+        return frames
 
     async def _rows(self, query: Any) -> Sequence[Any]:
-        try:
+        with outages("read"):
             async with self._database.reader.connect() as connection:
                 return (await connection.execute(query)).mappings().all()
-        except SQLAlchemyError as failure:
-            raise LogUnavailable(f"The log could not be read: {failure}") from failure
 
     # --- on the writer's thread ---------------------------------------------------------
 
@@ -179,8 +200,36 @@ class SqlEventLog:
         self._anything = asyncio.Event()
 
 
-def joined(frames: Sequence[Frame]) -> bytes:
-    return b"".join(frame.content for frame in frames)
+class _PageSize:
+    """How many rows to read at once: few where they are large, for a reader may stop there."""
+
+    def __init__(self) -> None:
+        self.rows = _FIRST_PAGE
+
+    def adapt(self, frames: Sequence[bytes]) -> None:
+        if frames:
+            average = sum(len(frame) for frame in frames) // len(frames)
+            self.rows = min(max(_PAGE_BYTES // average, 1), _LARGEST_PAGE)
+
+
+def chunks(frames: Sequence[bytes]) -> Iterator[bytes]:
+    """The frames joined into pieces, so that a reader which stops has little in hand."""
+    piece: list[bytes] = []
+    size = 0
+    for frame in frames:
+        if piece and size + len(frame) > _CHUNK_BYTES:
+            yield b"".join(piece)
+            piece, size = [], 0
+        piece.append(frame)
+        size += len(frame)
+    if piece:
+        yield b"".join(piece)
+
+
+def _position_in(cursor: str) -> int:
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MOST_CURSOR_DIGITS):
+        raise InvalidRequest(Fault("/Last-Event-ID", "This id was not given by this stream."))
+    return int(cursor)
 
 
 def event_of(row: Any) -> Event:

@@ -11,6 +11,7 @@ from app.domain import events
 from app.domain.events import Event
 from app.domain.state import MeetingState
 from app.store.state_rows import changing_columns, encode, new_row, search_text
+from app.store.statements import run_many
 from app.store.tables import (
     CancellationRow,
     DissentRow,
@@ -90,7 +91,7 @@ class Projections:
                 self._rows[_UPDATE_MEETING].append({"of_id": id_, **changing_columns(state)})
         for statement in self._ORDER:
             if self._rows[statement]:
-                connection.execute(statement, self._rows[statement])
+                run_many(connection, statement, self._rows[statement])
 
 
 _Rows = dict[Any, list[dict[str, Any]]]

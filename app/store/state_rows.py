@@ -34,8 +34,9 @@ def changing_columns(state: MeetingState) -> dict[str, Any]:
         "ended_at": state.ended_at,
         "deadline": state.deadline,
         "result": None if state.outcome is None else state.outcome["result"],
-        "outcome": None if state.outcome is None else encode(state.outcome),
-        "cancellation": None if state.cancellation is None else encode(state.cancellation),
+        "outcome": _encoded(state.outcome),
+        "cancellation": _encoded(state.cancellation),
+        "pending_question": _encoded(state.pending_question),
         "minutes_path": state.minutes_path,
         "last_seq": state.last_seq,
         "last_number": state.last_number,
@@ -95,10 +96,15 @@ def state_of(row: Mapping[Any, Any]) -> MeetingState:
         deadline=row["deadline"],
         outcome=_decoded(row["outcome"]),
         cancellation=_decoded(row["cancellation"]),
+        pending_question=_decoded(row["pending_question"]),
         minutes_path=row["minutes_path"],
         last_seq=row["last_seq"],
         last_number=row["last_number"],
     )
+
+
+def _encoded(value: Mapping[str, Json] | None) -> str | None:
+    return None if value is None else encode(value)
 
 
 def _decoded(text: str | None) -> Mapping[str, Json] | None:

@@ -98,6 +98,7 @@ class MeetingRow(_Row, table=True):
     record: str = Field(sa_type=Text)
     outcome: str | None = Field(default=None, sa_type=Text)
     cancellation: str | None = Field(default=None, sa_type=Text)
+    pending_question: str | None = Field(default=None, sa_type=Text)
     minutes_path: str | None = Field(default=None, sa_type=Text)
     last_seq: int
     last_number: int
@@ -145,8 +146,8 @@ class ReplyRow(_Row, table=True):
     final: bool
     status: str
     stance: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: int | None = Field(default=None, sa_type=BigInteger)
+    output_tokens: int | None = Field(default=None, sa_type=BigInteger)
     usd: str | None = None
 
 

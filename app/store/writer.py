@@ -21,9 +21,10 @@ from app.coordinator.ports import Idempotency
 from app.domain.errors import LogConflict, LogUnavailable, NotFound, RequestInProgress
 from app.domain.events import MEETING_CREATED, Entry, Event
 from app.domain.state import MeetingState, fold
-from app.store.database import Database
+from app.store.database import Database, unavailable
 from app.store.projections import Projections
 from app.store.state_rows import encode, state_of
+from app.store.statements import run_many
 from app.store.tables import EventRow, IdempotencyRow, LogHeadRow, MeetingRow, table
 
 _MOST_APPENDS = 256
@@ -79,8 +80,10 @@ class LogWriter:
         self._on_commit = on_commit
         self._queue: queue.SimpleQueue[_Append | None] = queue.SimpleQueue()
         self._states: OrderedDict[str, MeetingState] = OrderedDict()
+        self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
         self._loop = asyncio.get_running_loop()
+        self._closed = False
         self._thread.start()
 
     def submit(
@@ -90,12 +93,15 @@ class LogWriter:
         entries: Sequence[Entry],
         idempotency: Idempotency | None,
     ) -> asyncio.Future[Sequence[Event]]:
+        if self._closed:
+            raise LogUnavailable("The log is closed.")
         done: asyncio.Future[Sequence[Event]] = self._loop.create_future()
         self._queue.put(_Append(meeting_id, expected, entries, idempotency, done))
         return done
 
     async def close(self) -> None:
-        """Write what is queued, then stop."""
+        """Write what is queued, then stop; what comes later is refused."""
+        self._closed = True
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -107,6 +113,7 @@ class LogWriter:
             batch, open_ = self._next_batch()
             if batch:
                 self._commit(batch)
+        self._disconnect()
 
     def _next_batch(self) -> tuple[list[_Append], bool]:
         batch: list[_Append] = []
@@ -122,6 +129,7 @@ class LogWriter:
         try:
             made, refused = self._write(batch)
         except Exception as failure:
+            self._disconnect()
             if len(batch) > 1:
                 # One append broke the transaction; let the others through without it.
                 for append in batch:
@@ -134,7 +142,7 @@ class LogWriter:
     def _reason(self, append: _Append, failure: Exception) -> Exception:
         self._states.pop(append.meeting_id, None)
         if not isinstance(failure, IntegrityError):
-            return LogUnavailable(f"The log could not be written: {failure}")
+            return unavailable("written", failure)
         if append.idempotency is not None:
             message = "Another request with this idempotency key was faster; send it again."
             return RequestInProgress(message)
@@ -145,7 +153,8 @@ class LogWriter:
     ) -> tuple[list[_Made], list[tuple[_Append, Exception]]]:
         refused: list[tuple[_Append, Exception]] = []
         made: list[_Made] = []
-        with self._database.writer.begin() as connection:
+        connection = self._connected()
+        with connection.begin():
             states = self._current(connection, [append.meeting_id for append in batch])
             for append in batch:
                 state = states.get(append.meeting_id)
@@ -165,6 +174,17 @@ class LogWriter:
             self._cache(one.state)
         self._on_commit(written)
         return made, refused
+
+    def _connected(self) -> Connection:
+        """The thread's own connection; a fresh one after every failure."""
+        if self._connection is None:
+            self._connection = self._database.writer.connect()
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _current(self, connection: Connection, ids: Sequence[str]) -> dict[str, MeetingState]:
         """The states of these meetings; on Postgres their rows are locked until the commit."""
@@ -206,7 +226,7 @@ class LogWriter:
                 position += 1
                 written.append(Written(event, data, position))
             projections.take(one.state, one.events, one.encoded)
-        connection.execute(_INSERT_EVENT, [_event_row(entry) for entry in written])
+        run_many(connection, _INSERT_EVENT, [_event_row(entry) for entry in written])
         projections.write(connection)
         kept = [
             _idempotency_row(one, one.append.idempotency)
@@ -214,7 +234,7 @@ class LogWriter:
             if one.append.idempotency is not None
         ]
         if kept:
-            connection.execute(_INSERT_IDEMPOTENCY, kept)
+            run_many(connection, _INSERT_IDEMPOTENCY, kept)
         return written
 
     def _cache(self, state: MeetingState) -> None:

@@ -56,6 +56,7 @@ def upgrade() -> None:
         sa.Column("record", sa.Text(), nullable=False),
         sa.Column("outcome", sa.Text()),
         sa.Column("cancellation", sa.Text()),
+        sa.Column("pending_question", sa.Text()),
         sa.Column("minutes_path", sa.Text()),
         sa.Column("last_seq", sa.Integer(), nullable=False),
         sa.Column("last_number", sa.Integer(), nullable=False),
@@ -101,8 +102,8 @@ def upgrade() -> None:
         sa.Column("final", sa.Boolean(), nullable=False),
         sa.Column("status", sa.String(), nullable=False),
         sa.Column("stance", sa.String()),
-        sa.Column("input_tokens", sa.Integer()),
-        sa.Column("output_tokens", sa.Integer()),
+        sa.Column("input_tokens", sa.BigInteger()),
+        sa.Column("output_tokens", sa.BigInteger()),
         sa.Column("usd", sa.String()),
     )
     op.create_index("ix_reply_round", "reply", ["meeting_id", "round"])

@@ -20,7 +20,7 @@ def test_debate_opens_under_its_headings(language: Language) -> None:
     sections = read_sections(scene("debate/open", language, "B"), headings)
     assert all(sections.values())
     with_options = scene("debate/open", language, "B", options=["Rust", "Go"])
-    assert "Go" in read_sections(with_options, headings)["position"]
+    assert "Rust" in read_sections(with_options, headings)["position"]
 
 
 def test_debaters_back_their_own_and_then_the_same(language: Language) -> None:

@@ -14,7 +14,7 @@ from app.api.schemas.meeting_request import request_schema
 from app.api.wishes import unknown_rule, wish_of
 from app.coordinator.opening import OpenMeeting, SeatWanted
 from app.domain.errors import InvalidRequest
-from app.domain.meeting import Limits
+from app.domain.meeting import CompletionGate, Criterion, Limits, Material
 from app.formats import FORMATS
 
 
@@ -115,7 +115,7 @@ def test_the_contracts_example_of_all_defaults_is_taken() -> None:
     assert wish_of(body(DEFAULTS)) == OpenMeeting(topic="x")
 
 
-@pytest.mark.parametrize("field", ["materials", "criteria", "domains", "destination", "webhook"])
+@pytest.mark.parametrize("field", ["destination", "webhook"])
 def test_null_stands_for_nothing_in_what_is_not_built(field: str) -> None:
     assert wish_of(body({"topic": "x", field: None})) == OpenMeeting(topic="x")
 
@@ -124,14 +124,8 @@ def test_null_stands_for_nothing_in_what_is_not_built(field: str) -> None:
     ("field", "value"),
     [
         ("request", "5つのエージェントに議論させて"),
-        ("chair", "judge"),
         ("arbiter", {"kind": "human"}),
-        ("completion_gate", True),
-        ("completion_gate", {"min_completions": 3}),
-        ("materials", [{"id": "m1", "version": "1", "text": "t"}]),
-        ("criteria", [{"id": "c1", "text": "t"}]),
         ("destination", {"url": "https://example.org/"}),
-        ("domains", ["database"]),
         ("parent_id", "mtg_1"),
         ("webhook", {"url": "https://example.org/", "secret": "whsec_x"}),
         ("accept_vague", True),
@@ -144,17 +138,61 @@ def test_what_is_not_built_yet_says_so(field: str, value: object) -> None:
 
 def test_what_is_not_built_yet_is_named() -> None:
     with pytest.raises(Problem) as caught:
-        wish_of(body({"topic": "x", "completion_gate": True}))
-    assert caught.value.faults[0].detail == (
-        "completion_gate is not available in this version yet."
+        wish_of(body({"topic": "x", "webhook": {"url": "https://example.org/"}}))
+    assert caught.value.faults[0].detail == "webhook is not available in this version yet."
+
+
+def test_what_formats_need_is_taken() -> None:
+    wish = wish_of(
+        body(
+            {
+                "topic": "x",
+                "format": "review",
+                "chair": "judge",
+                "completion_gate": {"min_completions": 3},
+                "materials": [{"id": "m1", "version": "1", "text": "t"}],
+                "criteria": [{"id": "c1", "text": "t", "check": {"max_chars": 400}}],
+                "domains": ["database"],
+            }
+        )
     )
+    assert wish.chair == "judge"
+    assert wish.completion_gate == CompletionGate(min_completions=3)
+    assert wish.materials == (Material("m1", "1", "t"),)
+    assert wish.criteria == (Criterion("c1", "t", check={"max_chars": 400}),)
+    assert wish.domains == ("database",)
 
 
-@pytest.mark.parametrize("name", ["debate", "poll", "vote", "council", "review"])
-def test_later_formats(name: str) -> None:
-    if name in FORMATS:
-        pytest.skip(f"{name} has been built")
-    assert refused({"topic": "x", "format": name}) == ("not-built-yet", ["/format"])
+@pytest.mark.parametrize(
+    ("format_", "wanted", "gate"),
+    [
+        ("roundtable", None, None),
+        ("roundtable", True, CompletionGate()),
+        ("council", None, CompletionGate()),
+        ("council", False, None),
+    ],
+)
+def test_the_gate_is_the_formats_habit_unless_something_is_said(
+    format_: str, wanted: bool | None, gate: CompletionGate | None
+) -> None:
+    wish = wish_of(body({"topic": "x", "format": format_, "completion_gate": wanted}))
+    assert wish.completion_gate == gate
+
+
+@pytest.mark.parametrize(
+    ("content", "pointers"),
+    [
+        ({"format": "vote", "rules": {"quorum": "many"}}, ["/rules/quorum"]),
+        ({"completion_gate": {"min_completions": 0}}, ["/completion_gate/min_completions"]),
+        ({"completion_gate": "yes"}, ["/completion_gate"]),
+    ],
+)
+def test_alternatives_of_a_schema_never_show_in_a_pointer(
+    content: dict[str, object], pointers: list[str]
+) -> None:
+    _, found = refused({"topic": "x", "options": ["a", "b"], **content})
+    assert set(pointers) <= set(found)
+    assert all("int" not in one and "Gate" not in one and "bool" not in one for one in found)
 
 
 SEVEN = {"name": "x" * 65}

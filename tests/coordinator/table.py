@@ -127,8 +127,8 @@ class Table:
         self.woken.append(meeting_id)
         self.runner.hear(meeting_id)
 
-    async def open(self, **fields: Any) -> MeetingState:
-        seats = [name for name in self.agents if name != "secretary"]
+    async def open(self, seated: Sequence[str] = (), **fields: Any) -> MeetingState:
+        seats = seated or [name for name in self.agents if name != "secretary"]
         wish = OpenMeeting(
             topic="Should we use one repository?",
             seats=tuple(SeatWanted(name=name, agent=name) for name in seats),

@@ -1,4 +1,4 @@
-"""Reading ballots: every shape of PROTOCOLS 16, and every fault by its sentence."""
+"""Reading ballots: the votes and rankings of PROTOCOLS 16, and what holds for every ballot."""
 
 import json
 from fractions import Fraction
@@ -9,16 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.ballot import (
-    BinaryReading,
     LetterRankingReading,
     RankingReading,
-    RecommendationReading,
-    ScoringReading,
     VoteReading,
     mentioned,
-    read_number,
 )
 from app.domain.meeting import exact
+from app.domain.poll_ballots import BinaryReading, RecommendationReading, ScoringReading
 from app.domain.steps import Reading, ReplyStatus
 
 OPTIONS = ("PostgreSQL", "DynamoDB", "MongoDB")
@@ -42,38 +39,6 @@ READINGS: tuple[Reading, ...] = (
 
 def vote(**fields: Any) -> str:
     return json.dumps({"vote": "PostgreSQL", "confidence": 0.9} | fields, ensure_ascii=False)
-
-
-@pytest.mark.parametrize(
-    ("written", "scale", "number"),
-    [
-        (0.9, 1, Fraction(9, 10)),
-        ("0.9", 1, Fraction(9, 10)),
-        (".9", 1, Fraction(9, 10)),
-        ("90%", 1, Fraction(9, 10)),
-        ("９０％", 1, Fraction(9, 10)),
-        ("9/10", 1, Fraction(9, 10)),
-        ("9 / 10", 1, Fraction(9, 10)),
-        (1, 1, Fraction(1)),
-        ("8/10", 10, Fraction(8)),
-        ("4/5", 10, Fraction(8)),
-        ("80%", 10, Fraction(8)),
-        ("8", 10, Fraction(8)),
-        ("-1", 10, Fraction(-1)),
-        (0.1 + 0.2, 1, Fraction("0.30000000000000004")),
-    ],
-)
-def test_numbers_are_read_as_written(written: object, scale: int, number: Fraction) -> None:
-    assert read_number(written, scale) == number
-
-
-@pytest.mark.parametrize(
-    "written",
-    [True, False, None, "high", "nine", "", "1e9", "1e999999", "9/0", "9/0.0", "0,9", "9 out of 10",
-     float("nan"), float("inf"), [], {}, "9" * 40, "٩", "90%%"],
-)  # fmt: skip
-def test_what_is_no_number(written: object) -> None:
-    assert read_number(written, 10) is None
 
 
 @pytest.mark.parametrize("written", [0.9, "0.9", "90%", "9/10"])
@@ -151,6 +116,13 @@ def test_not_a_number_is_no_json() -> None:
 def test_the_last_object_counts() -> None:
     text = vote(vote="MongoDB") + "\nNo, rather:\n```json\n" + vote(vote="DynamoDB") + "\n```"
     assert VOTE.read(text).values["ballot"] == {"vote": "DynamoDB"}
+
+
+def test_a_ballot_may_say_why_it_changed() -> None:
+    assert VOTE.read(vote(changed_because=" the cost ")).values["changed_because"] == "the cost"
+    assert "changed_because" not in VOTE.read(vote(changed_because=None)).values
+    ranking = RANKED.read('{"ranking": ["MongoDB"], "changed_because": "the load"}')
+    assert ranking.values["changed_because"] == "the load"
 
 
 def test_an_abstention_needs_no_confidence() -> None:
@@ -238,89 +210,6 @@ def test_letters_are_ranked_and_may_be_left_out() -> None:
     assert reading.read('{"ranking": ["b", "A"]}').values["ballot"] == {"ranking": ["B", "A"]}
     assert reading.read('{"ranking": ["B", "B"]}').fault is not None
     assert reading.read('{"ranking": ["D"]}').fault is not None
-
-
-def test_recommendations() -> None:
-    text = '{"recommendations": [{"title": " Use  a queue ", "confidence": "8/10", "why": "load"}]}'
-    read = RECOMMEND.read(text)
-    assert read.fault is None
-    assert read.values["ballot"] == {
-        "recommendations": [{"title": "Use a queue", "confidence": 8, "why": "load"}]
-    }
-
-
-@pytest.mark.parametrize(
-    ("entries", "fault"),
-    [
-        ([], 'The key "recommendations" must be a list with one to three of them.'),
-        ([{"title": "a", "confidence": 5}] * 4, "There are 4 recommendations; give three at"),
-        ([{"title": "a", "confidence": 5}, {"confidence": 5}], 'Recommendation 2 has no "title".'),
-        (["a"], 'Recommendation 1 has no "title".'),
-        ([{"title": "a"}], 'The "confidence" of recommendation 1 is null; it must be a number'),
-        ([{"title": "a", "confidence": 11}], 'The "confidence" of recommendation 1 is out of'),
-    ],
-)
-def test_faults_of_recommendations(entries: object, fault: str) -> None:
-    read = RECOMMEND.read(json.dumps({"recommendations": entries}))
-    assert read.fault is not None
-    assert read.fault.startswith(fault)
-
-
-def test_binary() -> None:
-    read = BINARY.read('{"answer": "yes", "reasons": ["a", "", "b", "c", "d"], "confidence": 7}')
-    assert read.fault is None
-    assert read.values["ballot"] == {"answer": "YES", "reasons": ["a", "b", "c"]}
-    assert read.values["confidence"] == 7
-    assert BINARY.read('{"answer": "No"}').values["ballot"] == {"answer": "NO", "reasons": []}
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ('{"answer": "maybe"}', 'The key "answer" is "maybe"; it must be YES or NO.'),
-        ('{"answer": true}', 'The key "answer" is true; it must be YES or NO.'),
-        ("{}", 'The key "answer" is null; it must be YES or NO.'),
-        (
-            '{"answer": "YES", "confidence": 0}',
-            'The key "confidence" is out of range; it must be a number from 1 to 10.',
-        ),
-    ],
-)
-def test_faults_of_a_binary_answer(text: str, fault: str) -> None:
-    assert BINARY.read(text).fault == fault
-
-
-def test_scores() -> None:
-    text = '{"scores": {"x": {"cost": 7, "RISK": "8/10"}, "Y": {"cost": 7.5, "risk": 1}}}'
-    read = SCORES.read(text)
-    assert read.fault is None
-    assert read.values["ballot"] == {
-        "scores": {"X": {"cost": 7, "risk": 8}, "Y": {"cost": 7.5, "risk": 1}}
-    }
-    plain = ScoringReading(("X", "Y")).read('{"scores": {"X": 3, "Y": 10}}')
-    assert plain.values["ballot"] == {"scores": {"X": 3, "Y": 10}}
-
-
-@pytest.mark.parametrize(
-    ("scores", "fault"),
-    [
-        (None, 'The key "scores" must be an object with a value for each of "X", "Y".'),
-        ({"X": 1}, 'The key "scores" lacks "Y".'),
-        ({"X": 1, "Y": 2, "Z": 3}, 'The key "scores" names "Z", but there is only "X", "Y".'),
-        ({"X": 1, "x": 1, "Y": 2}, 'The key "scores" names one of "X", "Y" more than once.'),
-        ({"X": 0, "Y": 2}, 'The score of "X" is out of range; it must be a number from 1 to 10.'),
-        ({"X": "good", "Y": 2}, 'The score of "X" is "good"; it must be a number from 1 to 10, '),
-    ],
-)
-def test_faults_of_scores(scores: object, fault: str) -> None:
-    read = ScoringReading(("X", "Y")).read(json.dumps({"scores": scores}))
-    assert read.fault is not None
-    assert read.fault.startswith(fault)
-
-
-def test_a_missing_criterion_is_named() -> None:
-    read = SCORES.read('{"scores": {"X": {"cost": 1}, "Y": {"cost": 1, "risk": 2}}}')
-    assert read.fault == 'The score of "X" lacks "risk".'
 
 
 def test_half_a_surrogate_pair_and_control_characters_are_not_stored() -> None:

@@ -1,5 +1,6 @@
 """The completion gate of PROTOCOLS 10, moment by moment."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -22,8 +23,9 @@ from app.domain.completion_gate import (
     SignalKind,
     Wait,
     decide,
+    gate_faults,
 )
-from app.domain.meeting import CompletionGate
+from app.domain.meeting import CompletionGate, Meeting, Seat
 from app.domain.steps import ReplyStatus
 
 START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
@@ -109,13 +111,14 @@ def test_no_completion_closes_it_incomplete() -> None:
 def test_a_revision_waits_until_all_have_answered() -> None:
     assert isinstance(after(12, revision("ben", 12)), Wait)
     action = after(20, complete("ann", 10), revision("ben", 12), revision("cy", 20))
-    assert action == Revise({"ben": "ben misses costs", "cy": "cy misses costs"}, at(20))
+    reasons = {"ben": "ben misses costs", "cy": "cy misses costs"}
+    assert action == Revise(("ann",), reasons, at(20))
 
 
 def test_a_revision_is_due_with_the_fallback_too() -> None:
     action = after(130, complete("ann", 10), revision("ben", 12))
-    assert action == Revise({"ben": "ben misses costs"}, at(130))
-    assert after(120, revision("ben", 12)) == Revise({"ben": "ben misses costs"}, at(120))
+    assert action == Revise(("ann",), {"ben": "ben misses costs"}, at(130))
+    assert after(120, revision("ben", 12)) == Revise((), {"ben": "ben misses costs"}, at(120))
 
 
 def test_enough_completions_close_it_over_a_revision_that_is_kept() -> None:
@@ -161,6 +164,16 @@ def test_a_closed_gate_stays_closed() -> None:
     closed = Closed(GateStatus.SINGLE, at(130))
     late = (complete("ann", 10), closed, complete("ben", 131), Asked(WHO, at(140)))
     assert after(9999, *late) == Wait(None)
+
+
+def test_more_completions_than_seats_are_a_fault() -> None:
+    seats = tuple(Seat(name, "", "default") for name in WHO)
+    meeting = Meeting("mtg_1", "council", 1, "a topic", seats, "default")
+    assert gate_faults(meeting) == ()
+    assert gate_faults(replace(meeting, completion_gate=CompletionGate(min_completions=3))) == ()
+    (fault,) = gate_faults(replace(meeting, completion_gate=CompletionGate(min_completions=4)))
+    assert fault.pointer == "#/completion_gate/min_completions"
+    assert fault.detail == "4 completions cannot come from 3 participants."
 
 
 def test_one_completion_can_be_enough() -> None:

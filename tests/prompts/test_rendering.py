@@ -24,7 +24,10 @@ def meeting(format_: str, language: Language) -> Meeting:
         format=format_,
         format_version=1,
         topic="Should we use one repository?",
-        seats=tuple(Seat(name, f"sees it as {name}", "default") for name in ("ann", "bo", "cy")),
+        seats=tuple(
+            Seat(name, role if format_ == "review" else f"sees it as {name}", "default")
+            for name, role in (("ann", "author"), ("bo", "critic"), ("cy", "critic"))
+        ),
         secretary="default",
         limits=Limits(rounds=3),
         context="Twelve engineers",

@@ -7,14 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.schemas.later_fields import (
-    Arbiter,
-    Destination,
-    Gate,
-    Webhook,
-    WireCriterion,
-    WireMaterial,
-)
+from app.api.schemas.later_fields import Arbiter, Destination, Webhook
+from app.api.schemas.parts import Seconds, WireCriterion, WireGate, WireMaterial
 from app.api.schemas.words import (
     MAY_BE_EMPTY,
     ON_ONE_LINE,
@@ -37,7 +31,6 @@ LATER_FORMATS = frozenset(KNOWN_FORMATS) - FORMATS.keys()
 
 _MOST_SEATS = 20
 
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Usd = Annotated[
     Decimal,
     Field(gt=0, le=1_000_000, decimal_places=18, description="A number or, exactly, a string."),
@@ -85,15 +78,15 @@ class MeetingRequest(Wire):
     participants: Annotated[tuple[WireParticipant, ...], Field(max_length=_MOST_SEATS)] = ()
     count: Annotated[int, Field(ge=1, le=_MOST_SEATS)] | None = None
     secretary: AgentName = "default"
-    chair: Annotated[AgentName | None, Later()] = None
+    chair: AgentName | None = None
     arbiter: Annotated[Arbiter | None, Later()] = None
     rules: Any = None
     limits: WireLimits = WireLimits()
-    completion_gate: Annotated[bool | Gate | None, Later()] = None
-    materials: Annotated[tuple[WireMaterial, ...], Later(())] = ()
-    criteria: Annotated[tuple[WireCriterion, ...], Later(())] = ()
+    completion_gate: bool | WireGate | None = None
+    materials: Annotated[tuple[WireMaterial, ...], Field(max_length=50)] = ()
+    criteria: Annotated[tuple[WireCriterion, ...], Field(max_length=50)] = ()
     destination: Annotated[Destination | None, Later()] = None
-    domains: Annotated[tuple[Word, ...], Later(())] = ()
+    domains: Annotated[tuple[Word, ...], Field(max_length=50)] = ()
     language: Language = "en"
     identities: Identities = "hidden"
     parent_id: Annotated[str | None, Later()] = None

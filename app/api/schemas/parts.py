@@ -1,0 +1,38 @@
+"""Parts of a meeting's request that are objects of their own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app.api.schemas.words import SAYS_SOMETHING, Wire, Word
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class WireGate(Wire):
+    """The closing question's settings; times in seconds."""
+
+    min_completions: Annotated[int, Field(ge=1, le=20)] = 2
+    window_seconds: Seconds = 60
+    nudge_after_seconds: Seconds = 30
+    fallback_timeout: Seconds = 120
+
+
+class WireMaterial(Wire):
+    """A text that a deliverable is judged against."""
+
+    id: Word
+    version: Word
+    title: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    text: Annotated[str, Field(max_length=100_000), SAYS_SOMETHING]
+
+
+class WireCriterion(Wire):
+    """What a review is judged by, or what a scoring poll scores on."""
+
+    id: Word
+    text: Annotated[str, Field(max_length=2_000), SAYS_SOMETHING]
+    required: bool = True
+    check: dict[Literal["contains", "regex", "max_chars"], Any] | None = None

@@ -1,0 +1,298 @@
+"""Saving a deliverable elsewhere (PROTOCOLS 13), as a pure state machine.
+
+What has happened goes in, in order; ``decide`` says what to do now. Writing, looking and waiting
+are done by others.
+
+    requested ── write ─┬─ refused for good ───────────────────> failed
+        ^               ├─ surely not stored: write again; at the deadline ─> failed
+        │               └─ anything else: look ─┬─ the same is there ─────> confirmed
+        │                                       ├─ it went against us ────> failed
+        └─ nothing there, the answer was lost ──┤
+                                                └─ unknown ── deadline ───> handed_over: look …
+
+- **A write whose fate is open is followed by a look before any other write.** Open is the fate of
+  one without an answer, or with an answer that does not say (5xx, 202). A write in the log without
+  an answer is open too (a crash), so ``decide`` is for those who have nothing under way.
+- **An open write may still land** until ``LANDING_SECONDS`` after it was sent. Until then neither
+  "nothing there" nor "something else is there" is held against it. Once no write of ours can land
+  any more, "something else is there" is ``failed``: what nobody expected is not overwritten.
+- **A write after an open one goes only where nothing is** (``only_if_absent``), so it replaces
+  nobody's work. The first one replaces what is there: the caller named the place.
+- **A write that was acknowledged is not repeated**, though a look may not find it at first.
+- At the check deadline, counted from the first write, it is looked at once more and handed over.
+  From then on there are only looks, at growing intervals and whenever somebody asks for one.
+- Confirmed and failed are ends: nothing moves them.
+
+Times are aware datetimes; pauses and limits are seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.domain.operation_terms import (
+    Action,
+    Check,
+    Checked,
+    Confirmed,
+    Failed,
+    Fate,
+    GivenUp,
+    GiveUp,
+    HandedOver,
+    HandOver,
+    Happening,
+    Look,
+    Operation,
+    Sent,
+    Status,
+    Wait,
+    Write,
+    Written,
+)
+
+LANDING_SECONDS = 300.0
+MOST_WRITES = 6
+MOST_LATE_LOOKS = 14
+"""After the hand-over; together they span about a week."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+_FIRST_LATE_PAUSE, _LONGEST_LATE_PAUSE = LANDING_SECONDS, 86_400.0
+_LEAST_PATIENCE, _MOST_PATIENCE = 2.0, 10.0
+_ELSE_THERE = "Something else is there."
+_NOT_THERE = "It was not found there."
+
+
+@dataclass(frozen=True, slots=True)
+class OperationState:
+    """Where an operation stands. ``answer`` and ``checked`` are those since the last write,
+    ``checks`` the looks since then or since the hand-over; ``doubted`` is when the latest earlier
+    write was sent whose fate is open."""
+
+    operation: Operation
+    status: Status = Status.REQUESTED
+    writes: int = 0
+    first_sent: datetime | None = None
+    last_sent: datetime | None = None
+    answer: Written | None = None
+    doubted: datetime | None = None
+    checked: Checked | None = None
+    checks: int = 0
+    version: str | None = None
+    reason: str = ""
+    next_check: datetime | None = None
+
+    @classmethod
+    def of(cls, operation: Operation, happenings: Iterable[Happening] = ()) -> OperationState:
+        state = cls(operation)
+        for happening in happenings:
+            state = state.after(happening)
+        return state
+
+    @property
+    def ended(self) -> bool:
+        return self.status in (Status.CONFIRMED, Status.FAILED)
+
+    @property
+    def fate(self) -> Fate | None:
+        return self.answer.answer.fate if self.answer else None
+
+    @property
+    def open_since(self) -> datetime | None:
+        """When the latest write was sent whose fate is open."""
+        return self.last_sent if self.fate is None or self.fate.open else self.doubted
+
+    @property
+    def deadline(self) -> datetime | None:
+        """When it is handed over; None before the first write."""
+        seconds = self.operation.check_deadline_seconds
+        return self.first_sent and self.first_sent + timedelta(seconds=seconds)
+
+    def after(self, happening: Happening) -> OperationState:
+        """The state once this has happened; nothing moves one that has ended."""
+        if self.ended:
+            return self
+        match happening:
+            case Sent(at):
+                return self._sent(at)
+            case Written():
+                return self._written(happening)
+            case Checked():
+                return self._checked(happening)
+            case HandedOver(_, next_check):
+                return replace(self, status=Status.HANDED_OVER, next_check=next_check, checks=0)
+            case GivenUp(_, reason):
+                return replace(self, status=Status.FAILED, reason=reason)
+
+    def record(self) -> dict[str, Any]:
+        """The operation as callers see it."""
+        asked = self.operation
+        return {
+            "id": asked.id,
+            "url": asked.url,
+            "state": self.status.value,
+            "sha256": asked.sha256,
+            "version": self.version,
+            "reason": self.reason or None,
+            "owner": asked.owner,
+            "requested_at": asked.requested_at.isoformat(),
+            "writes": self.writes,
+            "check_deadline": self.deadline and self.deadline.isoformat(),
+            "next_check_at": self.next_check and self.next_check.isoformat(),
+        }
+
+    def _sent(self, at: datetime) -> OperationState:
+        return replace(
+            self,
+            writes=self.writes + 1,
+            first_sent=self.first_sent or at,
+            last_sent=at,
+            answer=None,
+            doubted=self.open_since,
+            checked=None,
+            checks=0,
+        )
+
+    def _written(self, written: Written) -> OperationState:
+        if self.last_sent is None or self.answer is not None:
+            return self
+        state = replace(self, answer=written, reason=written.answer.reason)
+        if state.fate is Fate.REFUSED and state.open_since is None:
+            return replace(state, status=Status.FAILED)
+        return state._in_doubt() if written.answer.fate.open else state
+
+    def _checked(self, checked: Checked) -> OperationState:
+        finding = checked.finding
+        if finding.look is Look.SAME:
+            return replace(
+                self, status=Status.CONFIRMED, version=finding.version, reason="", next_check=None
+            )
+        state = replace(self, checked=checked, checks=self.checks + 1)
+        against = _against(state, checked)
+        if against is not None:
+            return replace(state, status=Status.FAILED, reason=against, next_check=None)
+        if state.status is Status.HANDED_OVER:
+            more = state.checks < MOST_LATE_LOOKS
+            next_check = _late_check(checked.at, state.checks) if more else None
+            state = replace(state, next_check=next_check)
+        if not _must_look(state):
+            return state
+        reason = finding.reason or _PLAIN.get(finding.look, "") or state.reason
+        return replace(state, reason=reason)._in_doubt()
+
+    def _in_doubt(self) -> OperationState:
+        return self if self.status is Status.HANDED_OVER else replace(self, status=Status.UNKNOWN)
+
+
+_PLAIN = {Look.DIFFERENT: _ELSE_THERE, Look.ABSENT: _NOT_THERE}
+
+
+def _against(state: OperationState, checked: Checked) -> str | None:
+    """Why this look settles that the operation has failed, if it does."""
+    if not _must_look(state) or _may_land(state.open_since, checked.at):
+        return None
+    fate, said = state.fate, state.answer.answer.reason if state.answer else ""
+    if checked.finding.look is Look.DIFFERENT:
+        return checked.finding.reason or f"{_ELSE_THERE} {said}".strip()
+    if checked.finding.look is not Look.ABSENT:
+        return None
+    if fate in (Fate.EXISTS, Fate.REFUSED):
+        return said or _NOT_THERE
+    if fate is Fate.STORED and _may_land(state.last_sent, checked.at):
+        return None
+    if state.status is not Status.HANDED_OVER and _may_write_again(state, checked):
+        return None
+    return f"{_NOT_THERE} {said}".strip()
+
+
+def _may_land(sent: datetime | None, at: datetime) -> bool:
+    return sent is not None and at < sent + timedelta(seconds=LANDING_SECONDS)
+
+
+def _must_look(state: OperationState) -> bool:
+    """Whether only a look can say what became of the writes so far."""
+    if state.last_sent is None:
+        return False
+    return state.open_since is not None or state.fate is None or not state.fate.surely_not_stored
+
+
+def decide(state: OperationState, now: datetime) -> Action:
+    """What to do now, for those who have neither a write nor a look under way."""
+    match state.status:
+        case Status.CONFIRMED:
+            return Confirmed(state.version)
+        case Status.FAILED:
+            return Failed(state.reason)
+        case Status.HANDED_OVER:
+            if state.next_check is None or now < state.next_check:
+                return Wait(state.next_check)
+            return Check(_MOST_PATIENCE)
+        case Status.REQUESTED | Status.UNKNOWN:
+            if state.deadline is not None and _must_look(state):
+                return _looking(state, state.deadline, now)
+            return _writing(state, now)
+
+
+def _writing(state: OperationState, now: datetime) -> Action:
+    """What to do while every write so far is known not to have been stored."""
+    if state.deadline is not None:
+        if now >= state.deadline or state.writes >= MOST_WRITES:
+            return GiveUp(state.reason)
+        due = _write_due(state)
+        if now < due:
+            return Wait(min(due, state.deadline))
+    return Write(only_if_absent=False, patience_seconds=_patience(state, now))
+
+
+def _looking(state: OperationState, deadline: datetime, now: datetime) -> Action:
+    """What to do while only a look can tell."""
+    patience, checked = _patience(state, now), state.checked
+    if checked is None or checked.at < deadline <= now:
+        return Check(patience)
+    if now >= deadline:
+        return HandOver(state.operation.owner, _late_check(now, 0), state.reason)
+    if _may_write_again(state, checked):
+        due = _write_due(state)
+        if due <= checked.at <= now:
+            return Write(only_if_absent=True, patience_seconds=patience)
+    else:
+        due = _after(checked.at, _pause(state.checks), checked.finding.retry_after)
+    return Check(patience) if due <= now else Wait(min(due, deadline))
+
+
+def _may_write_again(state: OperationState, checked: Checked) -> bool:
+    fate = state.fate
+    lost = fate is None or fate is Fate.UNCLEAR or fate.surely_not_stored
+    return lost and checked.finding.look is Look.ABSENT and state.writes < MOST_WRITES
+
+
+def _write_due(state: OperationState) -> datetime:
+    """When the next write may leave at the earliest."""
+    if state.answer is None:
+        return _after(state.last_sent or state.operation.requested_at, _pause(state.writes))
+    return _after(state.answer.at, _pause(state.writes), state.answer.answer.retry_after)
+
+
+def _after(since: datetime, pause: float, asked: float | None = None) -> datetime:
+    return since + timedelta(seconds=max(pause, asked or 0.0))
+
+
+def _pause(attempts: int) -> float:
+    return min(_FIRST_PAUSE * 2 ** (attempts - 1), _LONGEST_PAUSE)
+
+
+def _patience(state: OperationState, now: datetime) -> float:
+    """Up to the deadline, but long enough for an answer that comes at all."""
+    left = state.operation.check_deadline_seconds
+    if state.deadline is not None:
+        left = (state.deadline - now).total_seconds()
+    return min(max(left, _LEAST_PATIENCE), _MOST_PATIENCE)
+
+
+def _late_check(at: datetime, checks: int) -> datetime:
+    """When to look again after the hand-over and so many looks since."""
+    pause = min(_FIRST_LATE_PAUSE * 2**checks, _LONGEST_LATE_PAUSE)
+    return at + timedelta(seconds=pause)

@@ -1,0 +1,232 @@
+"""The terms of an operation (PROTOCOLS 13): what is saved, what has happened, what to do.
+
+The rules over them are in ``operation``. A happening can be written as JSON and read back, so
+that a meeting's log can hold it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    REQUESTED = "requested"
+    CONFIRMED = "confirmed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    HANDED_OVER = "handed_over"
+
+
+class Fate(StrEnum):
+    """What the far side's answer says of a write."""
+
+    STORED = "stored"
+    ACCEPTED = "accepted"  # it will be stored, perhaps
+    EXISTS = "exists"  # not stored: something is in the way
+    DEFERRED = "deferred"  # not stored: refused for now
+    UNSENT = "unsent"  # not stored: it never left
+    REFUSED = "refused"  # not stored, and never will be
+    UNCLEAR = "unclear"  # no answer, or one that does not say
+
+    @property
+    def open(self) -> bool:
+        """Whether it may be stored already, or yet."""
+        return self in (Fate.ACCEPTED, Fate.UNCLEAR)
+
+    @property
+    def surely_not_stored(self) -> bool:
+        """Whether it may be sent again without a look."""
+        return self in (Fate.DEFERRED, Fate.UNSENT)
+
+
+class Look(StrEnum):
+    """What a GET of the same URL shows."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    ABSENT = "absent"
+    NO_ANSWER = "no_answer"
+
+
+def sha256_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def compare(sent: str, seen: str | None, claimed: str | None) -> Look:
+    """Whether what is there is what was sent; all three are SHA-256 digests in hexadecimal.
+
+    ``seen`` is that of the bytes read (None: they could not be read), ``claimed`` what the far
+    side says of them. Bytes count before claims: a claim may be stale, or a lie.
+    """
+    found = seen or claimed
+    if found is None:
+        return Look.NO_ANSWER
+    return Look.SAME if found == sent else Look.DIFFERENT
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One deliverable to be saved at one place; ``sha256`` is its content's, in hexadecimal."""
+
+    id: str
+    url: str
+    sha256: str
+    owner: str
+    requested_at: datetime
+    check_deadline_seconds: float = 30
+
+    def record(self) -> dict[str, Any]:
+        return {**asdict(self), "requested_at": self.requested_at.isoformat()}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Operation:
+        fields: dict[str, Any] = dict(record)
+        fields["requested_at"] = datetime.fromisoformat(record["requested_at"])
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAnswer:
+    """``retry_after`` is the pause in seconds that the far side asked for."""
+
+    fate: Fate
+    reason: str = ""
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``version`` is the ETag of what is there."""
+
+    look: Look
+    reason: str = ""
+    version: str | None = None
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A write is about to leave; noted before it does, so that a crash cannot hide it."""
+
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    at: datetime
+    answer: WriteAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    at: datetime
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    at: datetime
+    next_check: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """Nothing of ours was ever stored, and there is no time left to try."""
+
+    at: datetime
+    reason: str
+
+
+Happening = Sent | Written | Checked | HandedOver | GivenUp
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Put the content there; note ``Sent`` first. Give up waiting after ``patience_seconds``."""
+
+    only_if_absent: bool
+    patience_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Look whether it is there."""
+
+    patience_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do before ``until``; None: never, unless somebody asks for a look."""
+
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Note ``HandedOver``: from now on it is the owner's to see to."""
+
+    owner: str
+    next_check: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Note ``GivenUp``: nothing was stored and time is up."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    reason: str
+
+
+Action = Write | Check | Wait | HandOver | GiveUp | Confirmed | Failed
+
+
+def happening_record(happening: Happening) -> dict[str, Any]:
+    """The happening as JSON, without its time, which the log keeps for every entry."""
+    match happening:
+        case Sent():
+            return {"happened": "sent"}
+        case Written(_, answer):
+            return {"happened": "written", **asdict(answer)}
+        case Checked(_, finding):
+            return {"happened": "checked", **asdict(finding)}
+        case HandedOver(_, next_check):
+            return {"happened": "handed_over", "next_check_at": next_check.isoformat()}
+        case GivenUp(_, reason):
+            return {"happened": "given_up", "reason": reason}
+
+
+def happening_read(record: Mapping[str, Any], at: datetime) -> Happening:
+    """What ``happening_record`` wrote, as of ``at``; fields beside its own are passed over."""
+    match record["happened"]:
+        case "sent":
+            return Sent(at)
+        case "written":
+            fate = Fate(record["fate"])
+            return Written(at, WriteAnswer(fate, record["reason"], record["retry_after"]))
+        case "checked":
+            look = Look(record["look"])
+            return Checked(
+                at, Finding(look, record["reason"], record["version"], record["retry_after"])
+            )
+        case "handed_over":
+            return HandedOver(at, datetime.fromisoformat(record["next_check_at"]))
+        case "given_up":
+            return GivenUp(at, record["reason"])
+        case unknown:
+            raise ValueError(f"no happening of an operation: {unknown!r}")

@@ -1,0 +1,121 @@
+"""Reading the answers to a poll (PROTOCOLS 6 and 16) that are no rankings.
+
+They give the same event fields as every ballot (``app.domain.ballot``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from app.domain.ballot import (
+    BallotReading,
+    Unfit,
+    ballot_values,
+    bounded_text,
+    canonical,
+    confidence_of,
+    entries_of,
+    listed,
+    number_between,
+    read_ballot,
+    shown,
+)
+from app.domain.ballot_numbers import json_number
+from app.domain.meeting import Json
+from app.domain.reply_text import one_line
+from app.domain.steps import Read
+
+MOST_RECOMMENDATIONS = 3
+MOST_REASONS = 3
+MOST_TITLE_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationReading(BallotReading):
+    """Reads up to three recommendations, each with a confidence from 1 to 10."""
+
+    def read(self, text: str) -> Read:
+        return read_ballot(text, (), self._ballot)
+
+    def _ballot(self, answer: dict[str, Json]) -> Read:
+        given = answer.get("recommendations")
+        if not isinstance(given, list) or not given:
+            raise Unfit('The key "recommendations" must be a list with one to three of them.')
+        entries = entries_of(cast("Any", given))
+        if len(entries) > MOST_RECOMMENDATIONS:
+            raise Unfit(f"There are {len(entries)} recommendations; give three at the most.")
+        every = [self._recommendation(entry, index) for index, entry in enumerate(entries, 1)]
+        return Read(ballot_values({"recommendations": every}, answer))
+
+    def _recommendation(self, entry: object, index: int) -> dict[str, Json]:
+        fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        title = one_line(bounded_text(fields.get("title")), MOST_TITLE_CHARACTERS)
+        if not title:
+            raise Unfit(f'Recommendation {index} has no "title".')
+        what = f'The "confidence" of recommendation {index}'
+        confidence = json_number(number_between(fields.get("confidence"), what, 1, 10))
+        return {"title": title, "confidence": confidence, "why": bounded_text(fields.get("why"))}
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryReading(BallotReading):
+    """Reads YES or NO with up to three reasons (more are left out) and a confidence of 1 to 10."""
+
+    def read(self, text: str) -> Read:
+        return read_ballot(text, ("YES", "NO"), self._ballot)
+
+    def _ballot(self, answer: dict[str, Json]) -> Read:
+        said = canonical(answer.get("answer"), ("YES", "NO"))
+        if said is None:
+            raise Unfit(f'The key "answer" is {shown(answer.get("answer"))}; it must be YES or NO.')
+        entries = entries_of(answer.get("reasons"))
+        reasons = [reason for entry in entries if (reason := bounded_text(entry))]
+        confidence = confidence_of(answer, 1, 10, required=False)
+        ballot = {"answer": said, "reasons": reasons[:MOST_REASONS]}
+        return Read(ballot_values(ballot, answer, confidence))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringReading(BallotReading):
+    """Reads a score from 1 to 10 for each option, on each criterion where there are criteria."""
+
+    options: tuple[str, ...]
+    criteria: tuple[str, ...] = ()
+
+    def read(self, text: str) -> Read:
+        return read_ballot(text, self.options, self._ballot)
+
+    def _ballot(self, answer: dict[str, Json]) -> Read:
+        rows = _named_fields(answer.get("scores"), self.options, 'The key "scores"')
+        scores = {option: self._row(option, rows[option]) for option in self.options}
+        return Read(ballot_values({"scores": scores}, answer))
+
+    def _row(self, option: str, value: object) -> Json:
+        what = f"The score of {shown(option)}"
+        if not self.criteria:
+            return json_number(number_between(value, what, 1, 10))
+        cells = _named_fields(value, self.criteria, what)
+        return {
+            name: json_number(number_between(cells[name], f"{what} on {shown(name)}", 1, 10))
+            for name in self.criteria
+        }
+
+
+def _named_fields(value: object, names: Sequence[str], what: str) -> dict[str, Json]:
+    """A JSON object's fields under the meeting's own names: each name once, and no others."""
+    if not isinstance(value, dict):
+        raise Unfit(f"{what} must be an object with a value for each of {listed(names)}.")
+    fields = cast("dict[str, Any]", value)
+    known = [(name, field) for key, field in fields.items() if (name := canonical(key, names))]
+    unknown = [key for key in fields if canonical(key, names) is None]
+    if unknown:
+        raise Unfit(f"{what} names {listed(unknown)}, but there is only {listed(names)}.")
+    read = dict(known)
+    if len(read) < len(known):
+        raise Unfit(f"{what} names one of {listed(read)} more than once.")
+    missing = [name for name in names if name not in read]
+    if missing:
+        raise Unfit(f"{what} lacks {listed(missing)}.")
+    return read

@@ -1,0 +1,177 @@
+"""A review's rounds (PROTOCOLS 9 and 11): what one came to, what moved, and how it can stall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.criteria import Verdict, is_complete, judge
+from app.domain.meeting import Json, Meeting
+from app.domain.objections import Changes, Ledger, Severity, folded_quote
+from app.domain.progress import FIRST_ROUND, Progress
+from app.domain.reply_text import folded
+from app.domain.review_replies import raised_in
+from app.domain.steps import Reply
+
+AUTHOR = "author"
+CRITIC = "critic"
+
+
+class StallKind(StrEnum):
+    """Kinds of no progress (PROTOCOLS 11)."""
+
+    CIRCULAR = "circular"
+    STALEMATE = "stalemate"
+    MUTUAL_WAIT = "mutual_wait"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRound:
+    """One pass of author and critics.
+
+    ``draft`` is the author's of this round, None if there was none; then no critic was asked.
+    ``returned_to`` is the earlier round whose text the draft has gone back to.
+    """
+
+    number: int
+    replies: tuple[Reply, ...]
+    draft: str | None
+    results: Mapping[str, Verdict]
+    changes: Mapping[str, Changes]
+    ledger: Ledger
+    progress: Progress
+    returned_to: int | None = None
+    waiting: tuple[str, ...] = ()
+    """Who wait for one another, in the order of the circle."""
+
+    @property
+    def reopened(self) -> tuple[str, ...]:
+        return tuple(id_ for changes in self.changes.values() for id_ in changes.reopened)
+
+    @property
+    def circular(self) -> bool:
+        return bool(self.reopened) or self.returned_to is not None
+
+    def complete(self, meeting: Meeting) -> bool:
+        """Whether this draft passes (PROTOCOLS 9).
+
+        Every critic must have looked at it: silence is not taken for having no objection.
+        """
+        heard = self.draft is not None and all(reply.usable for reply in self.replies)
+        return heard and is_complete(meeting.criteria, self.results, self.ledger)
+
+    def view(self) -> dict[str, Json]:
+        """The round as the record sets the first and the last one side by side."""
+        return {
+            "round": self.number,
+            "criteria": dict(self.results),
+            "open_objections": open_counts(self.ledger),
+        }
+
+
+def open_counts(ledger: Ledger) -> dict[str, int]:
+    """How many objections are open, by severity; the unsupported ones apart from the others."""
+    counts = {severity.value: 0 for severity in Severity} | {"unsupported": 0}
+    for objection in ledger.objections:
+        if objection.open:
+            key = objection.raised.severity.value if objection.supported else "unsupported"
+            counts[key] += 1
+    return counts
+
+
+def close_round(
+    meeting: Meeting, before: Sequence[ReviewRound], author: Reply, critics: Sequence[Reply]
+) -> ReviewRound:
+    """What a round's replies came to; without a draft, everything stands as it stood."""
+    last = before[-1] if before else None
+    number = len(before) + 1
+    replies = (author, *critics)
+    waiting = wait_circle(_waits(meeting, replies))
+    if not author.usable:
+        results = last.results if last else judge(meeting.criteria, "", (), {})
+        ledger = last.ledger if last else Ledger()
+        still = FIRST_ROUND if last is None else Progress(())
+        return ReviewRound(number, replies, None, results, {}, ledger, still, waiting=waiting)
+    draft = author.values["draft"]
+    ledger, changes = _taken(meeting, last.ledger if last else Ledger(), critics)
+    verdicts = {reply.who: reply.values["criteria"] for reply in critics}
+    names = tuple(reply.who for reply in critics)
+    results = judge(meeting.criteria, draft, names, verdicts)
+    returned_to = earlier_round_of(draft, before)
+    progress = _progress(last, changes, results, returned_to)
+    return ReviewRound(
+        number, replies, draft, results, changes, ledger, progress, returned_to, waiting
+    )
+
+
+def _taken(
+    meeting: Meeting, ledger: Ledger, critics: Sequence[Reply]
+) -> tuple[Ledger, dict[str, Changes]]:
+    """The ledger after every critic's reply, in the order of the seats."""
+    changes: dict[str, Changes] = {}
+    for reply in critics:
+        raised, closed = raised_in(reply.values), reply.values["closed"]
+        ledger, changes[reply.who] = ledger.after(
+            reply.who, reply.round, raised, closed, meeting.materials
+        )
+    return ledger, changes
+
+
+def _progress(
+    last: ReviewRound | None,
+    changes: Mapping[str, Changes],
+    results: Mapping[str, Verdict],
+    returned_to: int | None,
+) -> Progress:
+    if last is None:
+        return FIRST_ROUND
+    moved = [reason for each in changes.values() for reason in each.progress.reasons]
+    if returned_to is None:
+        # A text that was there before has its earlier results again; that is going in circles.
+        changed = (id_ for id_, result in results.items() if last.results[id_] != result)
+        moved += [f"criterion_changed:{id_}" for id_ in changed]
+    return Progress(tuple(moved))
+
+
+def earlier_round_of(draft: str, before: Sequence[ReviewRound]) -> int | None:
+    """The round whose text this draft returns to; one that merely stays as it was does not."""
+    drafts = [(held.number, folded_quote(held.draft)) for held in before if held.draft is not None]
+    text = folded_quote(draft)
+    if not drafts or drafts[-1][1] == text:
+        return None
+    return next((number for number, earlier in drafts if earlier == text), None)
+
+
+# --- stalling -----------------------------------------------------------------------------------
+
+
+def stall_kind(idle: Sequence[ReviewRound]) -> StallKind:
+    """What rounds without progress have in common (PROTOCOLS 11)."""
+    if any(held.circular for held in idle):
+        return StallKind.CIRCULAR
+    return StallKind.MUTUAL_WAIT if idle[-1].waiting else StallKind.STALEMATE
+
+
+def _waits(meeting: Meeting, replies: Sequence[Reply]) -> dict[str, str]:
+    """Who says that it waits for whom; waiting for an input is waiting for nobody here."""
+    known = {folded(seat.name): seat.name for seat in meeting.seats}
+    known |= {folded(meeting.label(name)): name for name in list(known.values())}
+    said = {reply.who: reply.values["waiting_for"] for reply in replies if reply.usable}
+    return {
+        who: known[folded(for_)] for who, for_ in said.items() if for_ and folded(for_) in known
+    }
+
+
+def wait_circle(waits: Mapping[str, str]) -> tuple[str, ...]:
+    """Participants who wait for one another: a cycle in the wait-for graph, or nobody.
+
+    Waiting for oneself is no waiting for another.
+    """
+    for start in waits:
+        path = [start]
+        while (following := waits.get(path[-1])) is not None and following not in path:
+            path.append(following)
+        if following is not None and (circle := path[path.index(following) :]) and len(circle) > 1:
+            return tuple(circle)
+    return ()

@@ -1,0 +1,55 @@
+"""What the formats that count ballots share: how a counted result is confirmed and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.domain.gate_record import gate_degradation
+from app.domain.meeting import Meeting
+from app.domain.outcome import Completeness, Degradation, Result, StopReason, first_to_count
+from app.domain.steps import Part, Stopped
+from app.formats.closing import pass_gate, result_of
+from app.formats.rounds import Ending
+
+_FULL_COURSE = frozenset({StopReason.COMPLETED, StopReason.THRESHOLD, StopReason.QUORUM})
+"""The rules were followed to their end, also where they decided nothing."""
+
+
+def confirm(meeting: Meeting, decision: str, round_: int) -> Part[Ending]:
+    """Put what was decided in this round to the completion gate, where one is wanted.
+
+    The count stands whatever is answered (PROTOCOLS 10), and a limit that is met
+    meanwhile comes after it (PROTOCOLS 11); the record then says that nobody confirmed it.
+    """
+    ending = Ending(StopReason.COMPLETED)
+    try:
+        ending.gate = yield from pass_gate(
+            meeting, decision, _nothing_to_redraft, after_round=round_
+        )
+    except Stopped as stopped:
+        ending.stopped_by = first_to_count((ending.stopped_by, stopped.reason)) or stopped.reason
+    return ending
+
+
+def _nothing_to_redraft(reasons: Mapping[str, str]) -> Part[str | None]:
+    """What was counted is not worded anew; wishes for a revision go into the record."""
+    del reasons
+    yield from ()
+    return None
+
+
+def result_of_count(
+    meeting: Meeting, ending: Ending, *, decided: bool
+) -> tuple[Result, Completeness]:
+    if ending.stopped_by not in _FULL_COURSE:
+        return result_of(ending.stopped_by)
+    if not decided:
+        return Result.UNDECIDED, Completeness.COMPLETE
+    return Result.DECIDED, ending.completeness(meeting)
+
+
+def unconfirmed(meeting: Meeting, ending: Ending, *, decided: bool) -> tuple[Degradation, ...]:
+    """What weakens the confirmation of a result that was to be confirmed."""
+    if decided and meeting.completion_gate is not None and ending.gate is None:
+        return (Degradation("not_confirmed"),)
+    return gate_degradation(ending.closing)

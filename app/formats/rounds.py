@@ -1,0 +1,260 @@
+"""What formats that talk in rounds share: when they stop, the secretary's notes, the closing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from app.domain import events
+from app.domain.ballot import MOST_TEXT_CHARACTERS
+from app.domain.completion_gate import Close
+from app.domain.gate_record import completeness_after, gate_degradation, gate_findings
+from app.domain.meeting import SECRETARY, Json, Limits, Meeting
+from app.domain.outcome import Completeness, Degradation, StopReason, first_to_count
+from app.domain.progress import Progress
+from app.domain.reply_text import clean
+from app.domain.sections import SectionsReading
+from app.domain.steps import Ask, Part, Reply, Stopped, consult, note
+from app.domain.summary import bounded_motion, bounded_summary
+from app.formats.closing import (
+    SYNTHESIS_STEP,
+    GatePassed,
+    draft_synthesis,
+    missing_replies,
+    pass_gate,
+    plan_gate,
+)
+from app.formats.format import PlannedAsk, longest
+
+MOST_QUOTED_CHARACTERS = 4_000
+"""Of one reply, wherever others are shown it."""
+
+_SILENT_ROUNDS = 2
+"""Rounds running without a usable reply, after which the agents count as unavailable."""
+
+_REDRAFT_STEP = f"{SYNTHESIS_STEP}-2"
+_MOST_DRAFT_CHARACTERS = 16_000
+"""Of a synthesis that is put to the completion gate."""
+
+
+class RoundHeld(Protocol):
+    """A closed round, as far as the rules here look at it."""
+
+    @property
+    def replies(self) -> tuple[Reply, ...]: ...
+
+    @property
+    def progress(self) -> Progress: ...
+
+
+def usable(round_: RoundHeld) -> int:
+    return sum(reply.usable for reply in round_.replies)
+
+
+# --- the end of a round -------------------------------------------------------------------------
+
+
+def stop_after(
+    rounds: Sequence[RoundHeld], limits: Limits, *, agreed: bool
+) -> Part[StopReason | None]:
+    """Whether the round just closed is the last, in the order of PROTOCOLS 11."""
+    if agreed:
+        return StopReason.CONSENSUS
+    lately = rounds[-_SILENT_ROUNDS:]
+    if len(lately) == _SILENT_ROUNDS and not any(usable(round_) for round_ in lately):
+        return StopReason.AGENTS_UNAVAILABLE
+    idle = rounds[-limits.no_progress_rounds :]
+    if len(idle) == limits.no_progress_rounds and not any(r.progress.made for r in idle):
+        yield from note(
+            f"round-{len(rounds)}/stalled",
+            events.PROGRESS_STALLED,
+            kind="stalemate",
+            round=len(rounds),
+            rounds_without_progress=len(idle),
+        )
+        return StopReason.NO_PROGRESS
+    return StopReason.ROUNDS if len(rounds) >= limits.rounds else None
+
+
+def until_stopped(talk: Part[StopReason]) -> Part[StopReason]:
+    """The talk to its own end, or to what was thrown in to end it."""
+    try:
+        return (yield from talk)
+    except Stopped as stopped:
+        return stopped.reason
+
+
+# --- the rolling summary ------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Notes:
+    """The secretary's notes so far (PROTOCOLS 4, rolling summary).
+
+    ``motion`` is None in a format that does not restate one. ``by_code`` are the rounds after
+    which the secretary gave nothing that could be used.
+    """
+
+    summary: str = ""
+    motion: str | None = None
+    by_code: list[int] = field(default_factory=list[int])
+
+
+def compress(
+    notes: Notes,
+    template: str,
+    variables: Mapping[str, Json],
+    round_: int,
+    by_code: Callable[[], str],
+) -> Part[None]:
+    """Have the notes brought up to date; where that fails, by the summary made ``by_code``."""
+    # MOTION is read in every format, or an answerer's habit would end up inside the summary.
+    reading = SectionsReading(("SUMMARY", "MOTION"), required=("SUMMARY",))
+    key = f"round-{round_}/compress"
+    reply = yield from consult(
+        Ask(key, SECRETARY, round_, template, variables, reading, office=SECRETARY)
+    )
+    if reply.usable:
+        sections = reply.values["sections"]
+        notes.summary = bounded_summary(sections["summary"])
+        notes.motion = notes.motion and (bounded_motion(sections["motion"]) or notes.motion)
+    else:
+        notes.summary = by_code()
+        notes.by_code.append(round_)
+    yield from note(
+        f"round-{round_}/summary",
+        events.SUMMARY_UPDATED,
+        round=round_,
+        summary=notes.summary,
+        motion=notes.motion,
+        source="secretary" if reply.usable else "extractive",
+        reason=reply.reason,
+    )
+
+
+# --- the closing --------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Ending:
+    """How the meeting came to its end; ``gate`` is None unless it was asked for and closed."""
+
+    stopped_by: StopReason
+    synthesis: Mapping[str, Json] | None = None
+    gate: GatePassed | None = None
+
+    @property
+    def closing(self) -> Close | None:
+        return None if self.gate is None else self.gate.closing
+
+    def completeness(self, meeting: Meeting) -> Completeness:
+        """Of a decision: partial if nobody's word was had that its record is complete."""
+        if meeting.completion_gate is not None and self.gate is None:
+            return Completeness.PARTIAL
+        return completeness_after(self.closing)
+
+    def findings(self) -> dict[str, Json]:
+        return gate_findings(self.closing)
+
+
+def close(
+    meeting: Meeting,
+    stopped_by: StopReason,
+    rounds: Sequence[RoundHeld],
+    template: str,
+    variables: Callable[[], Mapping[str, Json]],
+) -> Part[Ending]:
+    """Have the synthesis drafted and, where a completion gate is wanted, confirmed.
+
+    Nothing is asked of anybody after a cancel, or when there was never a reply to write about.
+    """
+    ending = Ending(stopped_by)
+    if stopped_by is StopReason.CANCELLATION or not any(usable(round_) for round_ in rounds):
+        return ending
+    drafting = _Drafting(meeting, template, variables(), len(rounds), ending)
+    try:
+        yield from drafting.draft()
+        if ending.synthesis is not None:
+            text = synthesis_text(ending.synthesis)
+            ending.gate = yield from pass_gate(
+                meeting, text, drafting.redraft, after_round=len(rounds)
+            )
+    except Stopped as stopped:
+        both = (stopped_by, stopped.reason)
+        ending.stopped_by = first_to_count(both) or stopped.reason
+    return ending
+
+
+@dataclass(frozen=True, slots=True)
+class _Drafting:
+    meeting: Meeting
+    template: str
+    variables: Mapping[str, Json]
+    round: int
+    ending: Ending
+
+    def draft(self) -> Part[None]:
+        first: dict[str, Json] = {**self.variables, "draft": "", "reasons": []}
+        self.ending.synthesis = yield from draft_synthesis(self.template, first, self.round)
+
+    def redraft(self, reasons: Mapping[str, str]) -> Part[str | None]:
+        """Once more, for what the participants found wrong with it (PROTOCOLS 10)."""
+        wanted = [
+            {"label": self.meeting.label(who), "text": reason} for who, reason in reasons.items()
+        ]
+        before = synthesis_text(self.ending.synthesis or {})
+        again = {**self.variables, "draft": before, "reasons": wanted}
+        redrafted = yield from draft_synthesis(self.template, again, self.round, step=_REDRAFT_STEP)
+        if redrafted is None:
+            return None
+        self.ending.synthesis = redrafted
+        return synthesis_text(redrafted)
+
+
+def synthesis_text(synthesis: Mapping[str, Json]) -> str:
+    """A synthesis as text to be confirmed, under its keys, which are the same in every language."""
+    return clean("\n\n".join(_synthesis_parts(synthesis)), _MOST_DRAFT_CHARACTERS)
+
+
+def _synthesis_parts(synthesis: Mapping[str, Json]) -> Iterator[str]:
+    for key in ("decision", "agreed", "differ", "concerns", "recommendation"):
+        value = synthesis.get(key)
+        if value:
+            points = value if isinstance(value, str) else "\n".join(f"- {each}" for each in value)
+            yield f"{key.upper()}:\n{points}"
+
+
+def degradation(
+    meeting: Meeting, rounds: Sequence[RoundHeld], notes: Notes, ending: Ending
+) -> tuple[Degradation, ...]:
+    """What the record must say first."""
+    found = missing_replies(round_.replies for round_ in rounds)
+    if notes.by_code:
+        found += (Degradation("summary_by_code", rounds=tuple(notes.by_code)),)
+    if ending.synthesis is None:
+        found += (Degradation("synthesis_by_code"),)
+    if meeting.completion_gate is not None and ending.gate is None:
+        found += (Degradation("not_confirmed"),)
+    return found + gate_degradation(ending.closing)
+
+
+def plan_closing(
+    meeting: Meeting, template: str, variables: Mapping[str, Json]
+) -> tuple[PlannedAsk, ...]:
+    """The requests of the closing; ``variables`` are of the largest size they can have."""
+    first: dict[str, Json] = {**variables, "draft": "", "reasons": []}
+    planned = (PlannedAsk(template, first, 1, 1, SECRETARY),)
+    if meeting.completion_gate is None:
+        return planned
+    reason: dict[str, Json] = {
+        "label": meeting.label(meeting.seats[-1].name),
+        "text": longest(MOST_TEXT_CHARACTERS),
+    }
+    draft = longest(_MOST_DRAFT_CHARACTERS)
+    again = {**variables, "draft": draft, "reasons": [reason] * len(meeting.seats)}
+    return (
+        *planned,
+        PlannedAsk(template, again, 0, 1, SECRETARY),
+        *plan_gate(meeting, draft),
+    )

@@ -1,0 +1,53 @@
+"""What records show of the completion gate (PROTOCOLS 10): who said what, and how it closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from app.domain.events import COMPLETION_CLOSED, COMPLETION_NUDGED
+from app.domain.meeting import Json
+from app.records.catalogue import Words
+from app.records.containment import inline, table
+from app.records.history import History, Recorded
+
+
+def confirmations(words: Words, past: History) -> Iterator[str]:
+    gate = past.meeting.completion_gate
+    if gate is None or not past.completions:
+        return
+    yield f"## {words('heading.completions')}"
+    settings = {key: f"{value:g}" for key, value in gate.record().items()}
+    yield words("gate.rule", **settings)
+    heard = [each for each in past.completions if each.type != COMPLETION_CLOSED]
+    if heard:
+        yield table(
+            [words(f"gate.{key}") for key in ("time", "asking", "participant", "said", "reason")],
+            [_row(words, past, each) for each in heard],
+        )
+    for each in past.completions:
+        if each.type == COMPLETION_CLOSED:
+            yield _closing(words, each.data)
+
+
+def _row(words: Words, past: History, told: Recorded) -> list[str]:
+    begun = past.started_at or past.created_at
+    data = told.data
+    if told.type == COMPLETION_NUDGED:
+        who, said = words.joined(inline(name) for name in data["participants"]), "nudged"
+    else:
+        who, said = inline(data["participant"]), str(data["completion"])
+    return [
+        words("gate.after", seconds=f"{(told.at - begun).total_seconds():g}"),
+        str(data.get("attempt") or 1),
+        who,
+        words.either(f"gate.{said}", inline(said)),
+        inline(data.get("reason") or "") or words("measure.missing"),
+    ]
+
+
+def _closing(words: Words, closed: Mapping[str, Json]) -> str:
+    names = words.joined(inline(name) for name in closed["completed_by"])
+    wanting = words.joined(inline(name) for name in closed["reasons"])
+    missing = words("measure.missing")
+    key = f"gate.{closed['status']}"
+    return words(key, names=names or missing, wanting=wanting or missing)
