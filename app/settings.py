@@ -7,6 +7,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal
 
+from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -108,10 +109,10 @@ def _named() -> set[str]:
     names = set(os.environ)
     env_file = Path(_ENV_FILE)
     if env_file.is_file():
-        lines = env_file.read_text(encoding="utf-8").splitlines()
-        names |= {line.partition("=")[0].removeprefix("export ").strip() for line in lines}
+        names |= set(dotenv_values(env_file, encoding="utf-8"))
     return {name.upper() for name in names if name.upper().startswith(PREFIX)}
 
 
 def _known() -> set[str]:
-    return {PREFIX + name.upper() for name in Settings.model_fields}
+    fields = Settings.model_fields.items()
+    return {PREFIX + name.upper() for name, field in fields if field.validation_alias is None}

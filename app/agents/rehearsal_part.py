@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from app.agents.rehearsal_lines import LINES, Lines
@@ -32,7 +33,7 @@ class Part:
         self.variables: Mapping[str, Json] = request.variables
         self.lines: Lines = LINES[request.language]
 
-    @property
+    @cached_property
     def seat(self) -> int:
         """The place at the table from 0: by the label's letters, else by the name."""
         letters = self.text("label").rpartition(" ")[2]

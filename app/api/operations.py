@@ -76,7 +76,7 @@ _known: dict[str, frozenset[str]] = {}
 
 async def refuse_unknown_parameters(request: Request) -> None:
     """A misspelt filter would be one that silently does nothing, so it is refused."""
-    if not request.url.query:
+    if not request.scope["query_string"]:
         return
     route = request.scope["route"]
     name: str = route.operation_id

@@ -62,7 +62,8 @@ class EventStream(Response):
         others = (pulse, _task(_gone(receive)), _task(self._shutdown.wait()))
         try:
             await asyncio.wait((delivery, *others), return_when=asyncio.FIRST_COMPLETED)
-            cut_off = pulse.done()
+            # A reader that takes nothing would hold the end of the process up.
+            cut_off = pulse.done() or self._sending_since is not None
         finally:
             await _cancelled(delivery, *others)
         if delivery.done() and not delivery.cancelled():

@@ -32,10 +32,14 @@ def own_service(environment: Mapping[str, str]) -> Iterator[httpx.Client]:
     """
     port = _free_port()
     command = [sys.executable, "-m", "app", "serve", "--host", "127.0.0.1", "--port", str(port)]
-    process = subprocess.Popen(command, env={**os.environ, **environment})
+    process = subprocess.Popen(  # noqa: S603 - this very interpreter, and nothing a caller gave
+        command, env={**os.environ, **environment}
+    )
     try:
         base = f"http://127.0.0.1:{port}"
-        with httpx.Client(base_url=base, trust_env=False, timeout=None) as client:
+        # A stream may well be silent for as long as its meeting lasts.
+        patience = httpx.Timeout(_START_SECONDS, read=None)
+        with httpx.Client(base_url=base, trust_env=False, timeout=patience) as client:
             _wait_until_ready(client, process)
             yield client
     finally:

@@ -33,13 +33,17 @@ class Account:
 
     def reserve(self, cost: Cost, *, closing: bool) -> bool:
         """Set the amount aside, if there is room for it."""
-        if self._envelope.bounded and not self._envelope.has_room(cost, closing=closing):
+        if not self._envelope.bounded:
+            return True
+        if not self._envelope.has_room(cost, closing=closing):
             return False
         self._envelope = self._envelope.reserve(cost)
         return True
 
     def settle(self, reserved: Cost, real: Cost | None) -> None:
         """Book what a request really cost; nothing was counted where ``real`` is None."""
+        if not self._envelope.bounded:
+            return
         self._envelope = self._envelope.settle(reserved, real or NOTHING)
 
     def turn(self, step: str, agent: str) -> int:

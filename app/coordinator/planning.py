@@ -32,13 +32,14 @@ def estimate(
     for planned in format_.plan(meeting):
         asked = _asked(meeting, planned, agents)
         prompt = prompts(planned.template, meeting.language, planned.variables)
-        most = [_most(prompt.system + prompt.user, profile) for profile in asked]
-        usual = [_usual(prompt.system + prompt.user, profile) for profile in asked]
+        text = prompt.system + prompt.user
+        most = [_most(text, profile) for profile in asked]
+        usual = [_usual(text, profile) for profile in asked]
         count += planned.at_most
         at_most += _times(_dearest(most), 2 * planned.at_most)
         usually += _times(_dearest(usual), planned.usually)
         if planned.template.endswith("/synthesis"):
-            closing += _dearest([_closing(prompt.system + prompt.user, p) for p in asked])
+            closing += _dearest([_closing(text, profile) for profile in asked])
     return Estimate(count, usually, at_most, closing)
 
 
@@ -63,11 +64,12 @@ def plan_record(meeting: Meeting, estimated: Estimate, warnings: Sequence[Json])
 def _asked(
     meeting: Meeting, planned: PlannedAsk, agents: Mapping[str, AgentProfile]
 ) -> list[AgentProfile]:
+    """Whoever may be asked this, each once."""
     if planned.office == SECRETARY:
         return [agents[meeting.secretary]]
     if planned.office == CHAIR:
         return [agents[meeting.chair_agent]]
-    return [agents[seat.agent] for seat in meeting.seats]
+    return [agents[name] for name in dict.fromkeys(seat.agent for seat in meeting.seats)]
 
 
 def _most(text: str, profile: AgentProfile) -> Cost:

@@ -234,6 +234,10 @@ class AgentStore(Protocol):
 class Tail(Protocol):
     """Follows committed events as encoded SSE frames; many readers share one encoding."""
 
+    async def check(self, meeting_id: str) -> None:
+        """Raises ``NotFound`` if there is no such meeting to follow."""
+        ...
+
     def follow(self, meeting_id: str, after: int) -> AsyncIterator[bytes]:
         """Frames of the public events after number ``after``, several joined when ready at once.
 

@@ -59,15 +59,14 @@ class Runner:
             await journal.release()
         return None
 
-    def hear(self, meeting_id: str) -> bool:
-        """A hint that a caller has appended something; True if the meeting is at work here."""
+    def hear(self, meeting_id: str) -> None:
+        """A hint that a caller has appended something to a meeting that may be at work here."""
         journal = self._journals.get(meeting_id)
         if journal is None:
-            return False
+            return
         task = asyncio.create_task(_catch_up(journal))
         self._hearing.add(task)
         task.add_done_callback(self._hearing.discard)
-        return True
 
     async def _advance(self, journal: Journal) -> None:
         agents = await self._seat(journal.state.meeting)

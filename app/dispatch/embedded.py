@@ -20,26 +20,31 @@ class EmbeddedDispatch:
     """Implements the port ``Dispatch``.
 
     ``advance`` takes a meeting as far as it goes and says when to go on, if ever; ``hear``
-    passes a hint to one that is at work and says whether there is one.
+    passes a hint to one that is at work.
     """
 
     def __init__(
         self,
         clock: Clock,
         advance: Callable[[str], Awaitable[datetime | None]],
-        hear: Callable[[str], bool],
+        hear: Callable[[str], None],
     ) -> None:
         self._clock = clock
         self._advance = advance
         self._hear = hear
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, Timer] = {}
+        self._called: set[str] = set()
 
     def wake(self, meeting_id: str, at: datetime | None = None) -> None:
         self._forget_timer(meeting_id)
         if at is not None:
             self._timers[meeting_id] = self._clock.call_at(at, lambda: self.wake(meeting_id))
-        elif not self._hear(meeting_id) and meeting_id not in self._tasks:
+        elif meeting_id in self._tasks:
+            # It may be reading its log just now, or about to pause: then it is looked at again.
+            self._called.add(meeting_id)
+            self._hear(meeting_id)
+        else:
             task = asyncio.get_running_loop().create_task(self._work(meeting_id))
             self._tasks[meeting_id] = task
 
@@ -65,8 +70,10 @@ class EmbeddedDispatch:
             _log.exception("meeting.failed", meeting_id=meeting_id)
         finally:
             del self._tasks[meeting_id]
+            called = meeting_id in self._called
+            self._called.discard(meeting_id)
         if later is not None:
-            self.wake(meeting_id, later)
+            self.wake(meeting_id, None if called else later)
 
     def _forget_timer(self, meeting_id: str) -> None:
         timer = self._timers.pop(meeting_id, None)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 Json = Any
@@ -22,6 +23,7 @@ CHAIR = "chair"
 ARBITER = "arbiter"
 
 
+@lru_cache(maxsize=1024, typed=True)
 def exact(number: int | float | str | Decimal) -> Fraction:
     """The number as written (``0.6`` is 6/10, not the nearest binary fraction)."""
     return Fraction(str(number))

@@ -11,6 +11,9 @@ from typing import Any, cast
 _THINK = re.compile(r"<(/?)think>", re.IGNORECASE)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _QUOTE = re.compile(r"^ {0,3}>")
+_SET_APART = re.compile("[<>`~]")
+"""One of these stands in every tag, quote and fence; most replies have none of them."""
+
 _TYPOGRAPHIC_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "＂": '"'})
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -57,6 +60,8 @@ def without_fences(lines: list[str]) -> Iterator[str]:
 def spoken(text: str) -> str:
     """What the answerer says in its own voice: no thinking, no code blocks, no quotes."""
     plain = unicodedata.normalize("NFKC", text).replace("【", "[").replace("】", "]")
+    if _SET_APART.search(plain) is None:
+        return plain
     lines = without_fences(without_thinking(plain).split("\n"))
     return "\n".join(line for line in lines if not _QUOTE.match(line))
 

@@ -37,14 +37,22 @@ class StanceFound:
 
 def read_stance(text: str) -> StanceFound:
     """The stance that a reply ends on: its last marker, outside thinking, code and quotes."""
-    markers = [Stance(match.upper()) for match in _MARKER.findall(spoken(text))]
+    return _stance_in(spoken(text))
+
+
+def _stance_in(speech: str) -> StanceFound:
+    markers = [Stance(match.upper()) for match in _MARKER.findall(speech)]
     stance = markers[-1] if markers else Stance.UNKNOWN
     return StanceFound(stance, len(markers), len(set(markers)) > 1)
 
 
 def read_changed_because(text: str) -> str | None:
     """The reason that a participant gives for having changed its mind, on one line."""
-    reasons = _CHANGED.findall(spoken(text))
+    return _changed_because_in(spoken(text))
+
+
+def _changed_because_in(speech: str) -> str | None:
+    reasons = _CHANGED.findall(speech)
     if not reasons:
         return None
     return one_line(_MARKER.sub("", reasons[-1]), _MOST_REASON_CHARACTERS) or None
@@ -54,13 +62,14 @@ class StanceReading:
     """Reads a round-table reply. It finds no fault: a missing marker is UNKNOWN."""
 
     def read(self, text: str) -> Read:
-        found = read_stance(text)
+        speech = spoken(text)
+        found = _stance_in(speech)
         return Read(
             {
                 "stance": found.stance.value,
                 "markers": found.markers,
                 "differing": found.differing,
-                "changed_because": read_changed_because(text),
+                "changed_because": _changed_because_in(speech),
             }
         )
 

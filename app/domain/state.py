@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from app.domain import events
 from app.domain.envelope import NOTHING, Cost
@@ -52,14 +53,20 @@ class MeetingState:
 
     def after(self, *new: Event) -> MeetingState:
         """Where the meeting stands once these have happened, in order."""
-        state = self
-        number = self.last_number
+        # Copied once for all of them: this runs for every entry of every log.
+        now: _Fields = {name: getattr(self, name) for name in _NAMES}
         for event in new:
             change = _CHANGES.get(event.type)
             if change is not None:
-                state = change(state, event)
-            number = event.number or number
-        return replace(state, last_seq=new[-1].seq, last_number=number) if new else state
+                change(now, event)
+            now["last_seq"] = event.seq
+            now["last_number"] = event.number or now["last_number"]
+        return MeetingState(**now)
+
+
+_NAMES = tuple(field.name for field in fields(MeetingState))
+_Fields = dict[str, Any]
+"""The fields of a state while events change them."""
 
 
 def spent_record(state: MeetingState, now: datetime) -> dict[str, Json]:
@@ -96,79 +103,76 @@ def created(event: Event) -> MeetingState:
     )
 
 
-def _started(state: MeetingState, event: Event) -> MeetingState:
-    deadline = datetime.fromisoformat(event.data["deadline"])
+def _started(now: _Fields, event: Event) -> None:
     # A cancel that came before the start stays in force.
-    status = Status.RUNNING if state.status is Status.SCHEDULED else state.status
-    return replace(state, status=status, started_at=event.at, deadline=deadline)
+    if now["status"] is Status.SCHEDULED:
+        now["status"] = Status.RUNNING
+    now["started_at"] = event.at
+    now["deadline"] = datetime.fromisoformat(event.data["deadline"])
 
 
-def _round_started(state: MeetingState, event: Event) -> MeetingState:
-    return replace(
-        state, round=event.data["round"], motion=event.data.get("motion") or state.motion
-    )
+def _round_started(now: _Fields, event: Event) -> None:
+    now["round"] = event.data["round"]
+    now["motion"] = event.data.get("motion") or now["motion"]
 
 
-def _reply(state: MeetingState, event: Event) -> MeetingState:
-    return replace(state, replies=state.replies + 1, spent=_paid(state, event))
+def _reply(now: _Fields, event: Event) -> None:
+    now["replies"] += 1
+    _office_reply(now, event)
 
 
-def _office_reply(state: MeetingState, event: Event) -> MeetingState:
-    return replace(state, spent=_paid(state, event))
-
-
-def _paid(state: MeetingState, event: Event) -> Cost:
+def _office_reply(now: _Fields, event: Event) -> None:
     usage = event.data["usage"]
-    return state.spent if usage is None else state.spent + Cost.read(usage)
+    if usage is not None:
+        now["spent"] += Cost.read(usage)
 
 
-def _summary(state: MeetingState, event: Event) -> MeetingState:
-    return replace(state, motion=event.data.get("motion") or state.motion)
+def _summary(now: _Fields, event: Event) -> None:
+    now["motion"] = event.data.get("motion") or now["motion"]
 
 
-def _cancelling(state: MeetingState, event: Event) -> MeetingState:
-    cancellation: dict[str, Json] = {
+def _cancelling(now: _Fields, event: Event) -> None:
+    now["status"] = Status.CANCELLING
+    now["pending_question"] = None
+    now["cancellation"] = {
         "requested_at": events.rfc3339(event.at),
         "reason": event.data["reason"],
         "state": "requested",
         "items": [],
     }
-    return replace(
-        state, status=Status.CANCELLING, cancellation=cancellation, pending_question=None
-    )
 
 
-def _question_opened(state: MeetingState, event: Event) -> MeetingState:
-    question = {**event.data, "opened_at": events.rfc3339(event.at)}
-    return replace(state, status=Status.AWAITING_RULING, pending_question=question)
+def _question_opened(now: _Fields, event: Event) -> None:
+    now["status"] = Status.AWAITING_RULING
+    now["pending_question"] = {**event.data, "opened_at": events.rfc3339(event.at)}
 
 
-def _question_closed(state: MeetingState, event: Event) -> MeetingState:
+def _question_closed(now: _Fields, event: Event) -> None:
     del event
-    waiting = state.status is Status.AWAITING_RULING
-    status = Status.RUNNING if waiting else state.status
-    return replace(state, status=status, pending_question=None)
+    if now["status"] is Status.AWAITING_RULING:
+        now["status"] = Status.RUNNING
+    now["pending_question"] = None
 
 
-def _cancelled(state: MeetingState, event: Event) -> MeetingState:
-    cancellation = {
-        **(state.cancellation or {}),
+def _cancelled(now: _Fields, event: Event) -> None:
+    now["cancellation"] = {
+        **(now["cancellation"] or {}),
         "state": event.data["state"],
         "items": event.data["items"],
     }
-    return replace(state, cancellation=cancellation)
 
 
-def _minutes(state: MeetingState, event: Event) -> MeetingState:
-    return replace(state, minutes_path=event.data["path"])
+def _minutes(now: _Fields, event: Event) -> None:
+    now["minutes_path"] = event.data["path"]
 
 
-def _ended(state: MeetingState, event: Event) -> MeetingState:
-    outcome = event.data["outcome"]
-    return replace(state, status=Status.ENDED, ended_at=event.at, outcome=outcome)
+def _ended(now: _Fields, event: Event) -> None:
+    now["status"] = Status.ENDED
+    now["ended_at"] = event.at
+    now["outcome"] = event.data["outcome"]
 
 
-_CHANGES: Mapping[str, Callable[[MeetingState, Event], MeetingState]] = {
+_CHANGES: Mapping[str, Callable[[_Fields, Event], None]] = {
     events.MEETING_STARTED: _started,
     events.ROUND_STARTED: _round_started,
     events.REPLY_RECEIVED: _reply,

@@ -55,9 +55,7 @@ class Settled:
         return {} if self.ruling is None else {"ruling": self.ruling.record()}
 
 
-def settle(
-    meeting: Meeting, stopped_by: StopReason, round_: int, matter: Matter
-) -> Part[Settled]:
+def settle(meeting: Meeting, stopped_by: StopReason, round_: int, matter: Matter) -> Part[Settled]:
     """Have the arbiter rule, if there is one and what stopped the meeting is open to a ruling."""
     if meeting.arbiter is None or stopped_by not in _OPEN_TO_RULING or not matter.choices:
         return Settled(stopped_by)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -25,6 +25,9 @@ TAGS = ("topic", "context", "options", "motion", "summary", "reply", "material",
 
 _TAG = re.compile(rf"[<＜](?=\s*[/／]?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
+_MOST_REMEMBERED = 4_000
+"""Characters of a text that is made safe once and kept; longer ones would take much memory."""
+
 
 class RenderedPrompt(NamedTuple):
     """``system`` is empty where a template adds to a prompt that already has one."""
@@ -39,7 +42,8 @@ def render(template: str, language: Language, variables: Mapping[str, Json]) -> 
     Raises ``jinja2.TemplateNotFound`` or ``jinja2.UndefinedError``.
     """
     found = _template(template, language)
-    context = found.new_context(dict(variables))
+    # Shared: without Jinja's own functions, which no template here calls.
+    context = found.new_context(dict(variables), shared=True)
     system, user = (
         "".join(found.blocks[block](context)).strip() if block in found.blocks else ""
         for block in ("system", "user")
@@ -64,10 +68,19 @@ def _perspectives(format_: str, language: Language) -> Mapping[str, Mapping[str,
     return cast("Mapping[str, Mapping[str, str]]", tomllib.loads(path.read_text("utf-8")))
 
 
+def _remembered(filter_: Callable[[str], str]) -> Callable[[str], str]:
+    """The filter, with what it made of short texts kept: every seat gets the same ones."""
+    kept = lru_cache(maxsize=512)(filter_)
+
+    def remembering(text: str) -> str:
+        return kept(text) if len(text) <= _MOST_REMEMBERED else filter_(text)
+
+    return remembering
+
+
 def _enclosed(text: str) -> str:
     """Other people's words, unable to close the tag around them. As long as before."""
-    # Through str(), which a variable that was left out refuses.
-    return _TAG.sub("[", sanitised(str(text)))
+    return _TAG.sub("[", sanitised(text))
 
 
 def _one_line(text: str) -> str:
@@ -83,7 +96,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"enclosed": _enclosed, "one_line": _one_line}
+    environment.filters |= {
+        "enclosed": _remembered(_enclosed),
+        "one_line": _remembered(_one_line),
+    }
     return environment
 
 

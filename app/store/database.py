@@ -18,6 +18,7 @@ LARGEST_INTEGER = 2**31 - 1
 """Of an INTEGER column on Postgres; a larger one in a question is an error there."""
 
 _BUSY_MILLISECONDS = 5_000
+_READERS = 5
 
 
 class DatabaseUnusable(YoriaiError):
@@ -39,9 +40,12 @@ class Database:
             self._make_room()
         # A failure's text goes into logs and answers; secrets are among the parameters.
         self.writer: Engine = create_engine(
-            self.sync_url, pool_size=1, max_overflow=1, hide_parameters=True
+            self.sync_url, pool_size=1, max_overflow=0, hide_parameters=True
         )
-        self.reader: AsyncEngine = create_async_engine(self.url, hide_parameters=True)
+        # Each of aiosqlite's connections is a thread; more of them only wait for each other.
+        self.reader: AsyncEngine = create_async_engine(
+            self.url, pool_size=_READERS, max_overflow=0, hide_parameters=True
+        )
         if self.embedded:
             _configure_sqlite(self.writer)
             _configure_sqlite(self.reader.sync_engine)

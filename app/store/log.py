@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import select
 
 from app.coordinator.ports import Idempotency
-from app.domain.errors import Fault, InvalidRequest
+from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.events import Entry, Event
 from app.domain.state import Status
 from app.store.database import LARGEST_INTEGER, Database, outages
@@ -84,6 +84,12 @@ class SqlEventLog:
 
     # --- following ----------------------------------------------------------------------
 
+    async def check(self, meeting_id: str) -> None:
+        """Raises ``NotFound``. Of a meeting at work the feed knows without asking the database."""
+        feed = self._feeds.get(meeting_id)
+        if (feed is None or not feed.frames) and await self._status(meeting_id) is None:
+            raise NotFound(f"There is no meeting {meeting_id}.")
+
     async def follow(self, meeting_id: str, after: int) -> AsyncIterator[bytes]:
         """Frames of the public events after ``after``, until an end that nothing follows."""
         reached = after
@@ -153,9 +159,12 @@ class SqlEventLog:
                 await changed.wait()
 
     async def _is_over(self, meeting_id: str) -> bool:
+        return await self._status(meeting_id) == Status.ENDED.value
+
+    async def _status(self, meeting_id: str) -> str | None:
         query = select(_meeting.c.status).where(_meeting.c.id == meeting_id)
         rows = await self._rows(query)
-        return bool(rows) and rows[0]["status"] == Status.ENDED.value
+        return rows[0]["status"] if rows else None
 
     async def _stored_frames(self, meeting_id: str, after: int, page: _PageSize) -> list[Frame]:
         after = min(after, LARGEST_INTEGER)

@@ -80,7 +80,6 @@ class LogWriter:
         self._on_commit = on_commit
         self._queue: queue.SimpleQueue[_Append | None] = queue.SimpleQueue()
         self._states: OrderedDict[str, MeetingState] = OrderedDict()
-        self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
         self._loop = asyncio.get_running_loop()
         self._closed = False
@@ -113,7 +112,6 @@ class LogWriter:
             batch, open_ = self._next_batch()
             if batch:
                 self._commit(batch)
-        self._disconnect()
 
     def _next_batch(self) -> tuple[list[_Append], bool]:
         batch: list[_Append] = []
@@ -129,7 +127,6 @@ class LogWriter:
         try:
             made, refused = self._write(batch)
         except Exception as failure:
-            self._disconnect()
             if len(batch) > 1:
                 # One append broke the transaction; let the others through without it.
                 for append in batch:
@@ -153,8 +150,7 @@ class LogWriter:
     ) -> tuple[list[_Made], list[tuple[_Append, Exception]]]:
         refused: list[tuple[_Append, Exception]] = []
         made: list[_Made] = []
-        connection = self._connected()
-        with connection.begin():
+        with self._database.writer.begin() as connection:
             states = self._current(connection, [append.meeting_id for append in batch])
             for append in batch:
                 state = states.get(append.meeting_id)
@@ -174,17 +170,6 @@ class LogWriter:
             self._cache(one.state)
         self._on_commit(written)
         return made, refused
-
-    def _connected(self) -> Connection:
-        """The thread's own connection; a fresh one after every failure."""
-        if self._connection is None:
-            self._connection = self._database.writer.connect()
-        return self._connection
-
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def _current(self, connection: Connection, ids: Sequence[str]) -> dict[str, MeetingState]:
         """The states of these meetings; on Postgres their rows are locked until the commit."""

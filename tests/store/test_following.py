@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, NotFound
 from app.store import feeds
 from app.store.feeds import Feed
 from app.store.frames import meeting_frame
@@ -134,6 +134,16 @@ async def test_a_meeting_under_way_at_the_start_of_a_process(store: Store) -> No
     for after, reader in enumerate(readers):
         assert numbers(await reader.end()) == list(range(after + 1, PUBLIC_IN_WHOLE + 1))
     await log.close()
+
+
+async def test_only_a_meeting_that_there_is_can_be_followed(store: Store) -> None:
+    with pytest.raises(NotFound):
+        await store.log.check("mtg_1")
+    await store.log.append("mtg_1", 0, [created("mtg_1")])
+    await store.log.check("mtg_1")
+    restarted = SqlEventLog(store.database)
+    await restarted.check("mtg_1")
+    await restarted.close()
 
 
 async def test_early_events_that_memory_does_not_hold_any_more(store: Store) -> None:

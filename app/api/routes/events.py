@@ -88,7 +88,7 @@ async def follow_meeting(
         return await _page(services, meeting_id, after or 0, limit)
     # Everything that can be refused is refused here: no problem can follow a stream's start.
     resumed = last_event_number(last_event_id)
-    await services.archive.state(meeting_id)
+    await services.tail.check(meeting_id)
     start = after or 0 if resumed is None else resumed
     return EventStream(services.tail.follow(meeting_id, start), services.shutdown)
 

@@ -20,6 +20,7 @@ from app.domain.outcome import Result
 from app.records.decision import decision_json, decision_markdown
 from app.records.history import rounds_record
 from app.records.html import CONTENT_SECURITY_POLICY
+from app.records.listings import objections_record, votes_record
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown
 
 router = APIRouter(tags=["records"])
@@ -53,6 +54,30 @@ Partial = Annotated[
 async def list_rounds(services: Given, meeting_id: MeetingId) -> Response:
     log = await services.archive.log(meeting_id)
     return json_answer({"items": rounds_record(log), "next_cursor": None})
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/votes",
+    operation_id="list_votes",
+    summary="The ballots so far, in the order in which they came",
+    response_model=answers.VoteList,
+    responses=problems("not-found", "log-unavailable"),
+)
+async def list_votes(services: Given, meeting_id: MeetingId) -> Response:
+    log = await services.archive.log(meeting_id)
+    return json_answer({"items": votes_record(log), "next_cursor": None})
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/objections",
+    operation_id="list_objections",
+    summary="The critics' objections, each as it stands now",
+    response_model=answers.ObjectionList,
+    responses=problems("not-found", "log-unavailable"),
+)
+async def list_objections(services: Given, meeting_id: MeetingId) -> Response:
+    log = await services.archive.log(meeting_id)
+    return json_answer({"items": objections_record(log), "next_cursor": None})
 
 
 @router.get(

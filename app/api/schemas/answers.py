@@ -206,6 +206,42 @@ class RoundList(PageOf):
     items: list[Round]
 
 
+class VoteShown(OpenAnswer):
+    """One participant's ballot, or why there is none that counts."""
+
+    participant: str
+    round: int
+    status: str
+    reason: str | None
+    ballot: Record | None
+    confidence: float | None
+    rationale: str | None
+    mitigation: str | None
+    at: datetime
+
+
+class VoteList(PageOf):
+    items: list[VoteShown]
+
+
+class ObjectionShown(OpenAnswer):
+    """A critic's objection as it stands now."""
+
+    id: str
+    critic: str
+    severity: str
+    material: str | None
+    quote: str | None
+    point: str
+    resolves_when: str
+    support: str
+    state: str
+
+
+class ObjectionList(PageOf):
+    items: list[ObjectionShown]
+
+
 class DissentList(PageOf):
     items: list[DissentShown]
 

@@ -1,0 +1,49 @@
+"""Plain lists out of a meeting's events: who cast which ballot, which objections stand how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from app.domain import events
+from app.domain.events import Event, rfc3339
+from app.domain.meeting import Json
+
+_BALLOT_FIELDS = ("ballot", "confidence", "rationale", "mitigation")
+
+
+def votes_record(log: Iterable[Event]) -> list[dict[str, Json]]:
+    """Every ballot in the order in which it came, invalid ones with their reason among them.
+
+    A ballot that was asked for once more stands as it was in the end.
+    """
+    return [
+        _vote(event)
+        for event in log
+        if event.type == events.REPLY_RECEIVED and event.data["final"] and "ballot" in event.data
+    ]
+
+
+def objections_record(log: Iterable[Event]) -> list[dict[str, Json]]:
+    """Every objection as it stands now, in the order in which they were first raised."""
+    standing: dict[str, Mapping[str, Json]] = {}
+    for event in log:
+        if event.type in _OBJECTIONS:
+            standing[event.data["id"]] = {**event.data, "changed_at": rfc3339(event.at)}
+    return [dict(objection) for objection in standing.values()]
+
+
+_OBJECTIONS = frozenset(
+    {events.OBJECTION_RAISED, events.OBJECTION_RESOLVED, events.OBJECTION_REOPENED}
+)
+
+
+def _vote(event: Event) -> dict[str, Json]:
+    reply = event.data
+    return {
+        "participant": reply["participant"],
+        "round": reply["round"],
+        "status": reply["status"],
+        "reason": reply["reason"],
+        **{field: reply.get(field) for field in _BALLOT_FIELDS},
+        "at": rfc3339(event.at),
+    }
