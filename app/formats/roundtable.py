@@ -13,18 +13,17 @@ from dataclasses import dataclass, field
 from app.domain import events
 from app.domain.arbitration import Choice
 from app.domain.consensus import Consensus, StanceTally
-from app.domain.flips import Position, flips
 from app.domain.meeting import SECRETARY, Json, Meeting, labels
 from app.domain.outcome import (
     DecidedBy,
     DecisionSource,
-    Dissent,
     Outcome,
     Result,
     StopReason,
 )
 from app.domain.progress import FIRST_ROUND, Progress, stance_progress
 from app.domain.reply_text import clean
+from app.domain.roundtable_record import StanceRound, dissents, findings, numbers
 from app.domain.stance import Stance, StanceReading
 from app.domain.steps import Ask, Conversation, Part, Reply, gather, note
 from app.domain.summary import (
@@ -56,29 +55,13 @@ class RoundtableRules:
     """A round table has no settings of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
-    motion: str
-    replies: tuple[Reply, ...]
-    tally: StanceTally
-    progress: Progress
-
-    @property
-    def number(self) -> int:
-        return self.replies[0].round
-
-    @property
-    def stances(self) -> dict[str, str]:
-        return {reply.who: reply.values["stance"] for reply in self.replies}
-
-
 @dataclass(slots=True)
 class _Table:
     """What is known so far; the motion to judge next stands in the secretary's notes."""
 
     meeting: Meeting
     notes: Notes
-    rounds: list[_Round] = field(default_factory=list[_Round])
+    rounds: list[StanceRound] = field(default_factory=list[StanceRound])
 
     @classmethod
     def of(cls, meeting: Meeting) -> _Table:
@@ -89,7 +72,7 @@ class _Table:
         return self.notes.motion or self.meeting.topic
 
     @property
-    def last(self) -> _Round | None:
+    def last(self) -> StanceRound | None:
         return self.rounds[-1] if self.rounds else None
 
     @property
@@ -136,12 +119,12 @@ def _talk(table: _Table) -> Part[StopReason]:
         )
 
 
-def _hold_round(table: _Table) -> Part[_Round]:
+def _hold_round(table: _Table) -> Part[StanceRound]:
     number = len(table.rounds) + 1
     motion = table.motion
     yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
     replies = yield from gather(*_questions(table, number))
-    closed = _Round(motion, replies, _tally(replies), _progress(table.last, replies))
+    closed = StanceRound(motion, replies, _tally(replies), _progress(table.last, replies))
     yield from note(
         f"round-{number}/close",
         events.ROUND_CLOSED,
@@ -191,7 +174,7 @@ def _tally(replies: Sequence[Reply]) -> StanceTally:
     return StanceTally.of(Stance(reply.values["stance"]) for reply in replies)
 
 
-def _progress(before: _Round | None, replies: Sequence[Reply]) -> Progress:
+def _progress(before: StanceRound | None, replies: Sequence[Reply]) -> Progress:
     if before is None:
         return FIRST_ROUND
     return stance_progress(_taken(before.replies), _taken(replies))
@@ -260,11 +243,11 @@ def _outcome(table: _Table, ending: Ending, settled: Settled) -> Outcome:
         decision_source=source,
         decided_by=(settled.decided_by or _decided_by(table)) if decided else None,
         effective_participants=usable(last) if last else 0,
-        dissents=_dissents(last),
+        dissents=dissents(last, lost=_lost_side(settled)),
         synthesis=ending.synthesis,
         numbers_name="tally",
-        numbers=_numbers(table),
-        findings={**_findings(table), **settled.findings(), **ending.findings()},
+        numbers=numbers(table.rounds, len(table.meeting.seats)),
+        findings={**findings(table.rounds), **settled.findings(), **ending.findings()},
         degradation=degradation(table.meeting, table.rounds, table.notes, ending),
     )
 
@@ -276,73 +259,14 @@ def _decision(table: _Table, synthesis: Mapping[str, Json] | None) -> tuple[str,
     return table.rounds[-1].motion, "motion"
 
 
+def _lost_side(settled: Settled) -> Stance:
+    """Whose view lost: who opposed the motion, or who backed it when it was rejected."""
+    rejected = settled.choice is not None and settled.choice.id == _REJECT
+    return Stance.AGREE if rejected else Stance.DISAGREE
+
+
 def _decided_by(table: _Table) -> DecidedBy:
     return DecidedBy("consensus", table.consensus.value, table.rounds[-1].motion)
-
-
-def _dissents(last: _Round | None) -> tuple[Dissent, ...]:
-    if last is None:
-        return ()
-    return tuple(
-        Dissent(reply.who, Stance.DISAGREE.value, reply.text, round=reply.round)
-        for reply in last.replies
-        if reply.values["stance"] == Stance.DISAGREE.value
-    )
-
-
-def _numbers(table: _Table) -> dict[str, Json]:
-    last = table.last
-    if last is None:
-        return {"participants": len(table.meeting.seats), "rounds": 0, "counts": None}
-    return {
-        "participants": last.tally.seats,
-        "rounds": len(table.rounds),
-        "counts": last.tally.counts(),
-        "stances": last.stances,
-        "agree_share": {"numerator": last.tally.agree, "denominator": last.tally.seats},
-    }
-
-
-def _findings(table: _Table) -> dict[str, Json]:
-    changed = flips([_positions(round_) for round_ in table.rounds])
-    return {
-        "baseline": _view(table.rounds[0]) if table.rounds else None,
-        "final": _view(table.rounds[-1]) if table.rounds else None,
-        "flips": [flip.record() for flip in changed],
-        "unexplained_flips": sum(flip.reason is None for flip in changed),
-        "reservations": _reservations(table.last),
-    }
-
-
-def _positions(round_: _Round) -> dict[str, Position]:
-    return {
-        reply.who: Position(
-            reply.values["stance"],
-            reply.values.get("changed_because"),
-            stands=reply.usable and reply.values["stance"] != Stance.UNKNOWN.value,
-        )
-        for reply in round_.replies
-    }
-
-
-def _view(round_: _Round) -> dict[str, Json]:
-    return {
-        "round": round_.number,
-        "motion": round_.motion,
-        "counts": round_.tally.counts(),
-        "consensus": round_.tally.consensus.value,
-    }
-
-
-def _reservations(last: _Round | None) -> list[Json]:
-    """Who did not agree without opposing; shown beside the dissents so that nothing is lost."""
-    if last is None:
-        return []
-    return [
-        {"participant": reply.who, "position": Stance.NEUTRAL.value, "rationale": reply.text}
-        for reply in last.replies
-        if reply.usable and reply.values["stance"] == Stance.NEUTRAL.value
-    ]
 
 
 def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
