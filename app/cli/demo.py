@@ -24,7 +24,7 @@ def hold_demo(folder: Path) -> None:
         meeting = answer.raise_for_status().json()
         print(f"POST /v1/meetings  ->  {answer.status_code}  {meeting['id']}")
         for warning in meeting["warnings"]:
-            print(f"  warning: {warning['detail']}")
+            print(f"  warning: {warning}")
         print(f"GET /v1/meetings/{meeting['id']}/events")
         path = ""
         for event in follow(client, meeting["id"]):

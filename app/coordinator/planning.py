@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.coordinator.ports import AgentProfile, Prompts
 from app.domain.envelope import NOTHING, Cost, most_input_tokens, worst_case
-from app.domain.meeting import CHAIR, SECRETARY, Json, Meeting
+from app.domain.meeting import ARBITER, CHAIR, SECRETARY, Json, Meeting
 from app.formats.format import Format, PlannedAsk
 
 _CHARACTERS_A_TOKEN = 4
@@ -43,7 +43,7 @@ def estimate(
     return Estimate(count, usually, at_most, closing)
 
 
-def plan_record(meeting: Meeting, estimated: Estimate, warnings: Sequence[Json]) -> dict[str, Json]:
+def plan_record(meeting: Meeting, estimated: Estimate, warnings: Sequence[str]) -> dict[str, Json]:
     """The ``plan`` of the meeting resource and of a dry run."""
     usually, at_most = estimated.usually.record(), estimated.at_most.record()
     return {
@@ -69,6 +69,8 @@ def _asked(
         return [agents[meeting.secretary]]
     if planned.office == CHAIR:
         return [agents[meeting.chair_agent]]
+    if planned.office == ARBITER and meeting.arbiter is not None and meeting.arbiter.agent:
+        return [agents[meeting.arbiter.agent]]
     return [agents[name] for name in dict.fromkeys(seat.agent for seat in meeting.seats)]
 
 

@@ -23,7 +23,7 @@ from app.coordinator.ports import (
 from app.coordinator.roster import Perspective, seat_participants
 from app.coordinator.runner import agent_names
 from app.domain import events
-from app.domain.arbitration import Choice, NoQuestionOpen, OutOfScope, Ruling, chosen
+from app.domain.arbitration import Choice, NoQuestionOpen, Ruling, chosen
 from app.domain.completion_gate import gate_faults
 from app.domain.errors import Fault, InvalidRequest, LogConflict, MeetingEnded, NotFound
 from app.domain.events import Entry, Event
@@ -39,7 +39,7 @@ _MOST_REASON_CHARACTERS = 1_000
 class _Draft:
     meeting: Meeting
     plan: Mapping[str, Json]
-    warnings: list[Json]
+    warnings: list[str]
     agents: Mapping[str, AgentProfile]
 
 
@@ -130,7 +130,7 @@ class MeetingService:
                 raise NotFound(f"There is no meeting {meeting_id}.")
             state = fold(log)
             question = state.pending_question
-            if question is None or question["arbiter"]["kind"] != "human":
+            if question is None or question["arbiter"]["kind"] != "human" or _is_over(log):
                 raise NoQuestionOpen("No question is waiting for a person's ruling here.")
             entry = self._ruled(question, ruling)
             try:
@@ -144,11 +144,7 @@ class MeetingService:
         now = self._clock.now()
         if now >= datetime.fromisoformat(question["deadline"]):
             raise NoQuestionOpen("The time for this ruling is over.")
-        choices = [Choice(choice["id"], choice["text"]) for choice in question["choices"]]
-        found = chosen(choices, ruling.choice)
-        if found is None:
-            offered = ", ".join(choice.id for choice in choices)
-            raise OutOfScope(f"{ruling.choice!r} is not among the choices: {offered}.")
+        found = chosen([Choice.read(choice) for choice in question["choices"]], ruling.choice)
         content = {
             "question_id": question["question_id"],
             "round": question["round"],
@@ -242,12 +238,9 @@ def _price_faults(meeting: Meeting, agents: Mapping[str, AgentProfile]) -> list[
     return [Fault("#/limits/usd", detail)]
 
 
-def _warnings(agents: Mapping[str, AgentProfile]) -> list[Json]:
-    rehearsing = [name for name, profile in agents.items() if profile.kind == "rehearsal"]
-    if not rehearsing:
-        return []
-    detail = f"These agents only rehearse, nobody has thought: {', '.join(rehearsing)}."
-    return [{"code": "rehearsal_agents", "detail": detail}]
+def _warnings(agents: Mapping[str, AgentProfile]) -> list[str]:
+    rehearsing = any(profile.kind == "rehearsal" for profile in agents.values())
+    return ["rehearsal_agents"] if rehearsing else []
 
 
 def _is_over(log: Sequence[Event]) -> bool:

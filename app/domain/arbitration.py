@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.domain.errors import YoriaiError
+from app.domain.errors import Conflict, Fault, InvalidRequest
 from app.domain.meeting import Json
 from app.domain.reply_text import clean, folded, last_json_object, one_line
 from app.domain.steps import Read, ReplyStatus
@@ -18,23 +18,35 @@ MOST_REASON_CHARACTERS = 4_000
 _MOST_CHOICE_CHARACTERS = 400
 
 
-class OutOfScope(YoriaiError):
+class OutOfScope(InvalidRequest):
     """A ruling that picks what was not offered, or drops what must be kept."""
 
     code = "out-of-scope"
 
 
-class NoQuestionOpen(YoriaiError):
+class NoQuestionOpen(Conflict):
     code = "no-question-open"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
+    """One answer that an arbiter may give.
+
+    ``barred_by`` are the required criteria that it would drop, by id: such a choice is named, so
+    that everybody sees what stands against it, and may not be picked.
+    """
+
     id: str
     text: str
+    barred_by: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Json]:
-        return {"id": self.id, "text": self.text}
+        barred = {"barred_by": list(self.barred_by)} if self.barred_by else {}
+        return {"id": self.id, "text": self.text, **barred}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Choice:
+        return cls(record["id"], record["text"], tuple(record.get("barred_by", ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +71,28 @@ class Ruling:
         return cls(record["choice"], record["reason"], record["decided_by"], record["conditions"])
 
 
-def chosen(choices: Sequence[Choice], picked: str) -> Choice | None:
-    """The choice that is meant, by its id or its text, whatever their case."""
+def chosen(choices: Sequence[Choice], picked: str) -> Choice:
+    """The choice that is meant, by its id or its text, whatever their case.
+
+    Raises ``OutOfScope`` for what is not offered, and for what would drop a required criterion.
+    """
     wanted = folded(picked)
     by_id = (choice for choice in choices if folded(choice.id) == wanted)
     by_text = (choice for choice in choices if folded(choice.text) == wanted)
-    return next(by_id, None) or next(by_text, None)
+    found = next(by_id, None) or next(by_text, None)
+    if found is None:
+        allowed = ", ".join(choice.id for choice in choices if not choice.barred_by)
+        shown = one_line(picked, _MOST_CHOICE_CHARACTERS)
+        detail = f"The choice {shown!r} is not one of those offered: {allowed}."
+        raise OutOfScope(Fault("#/choice", detail))
+    if found.barred_by:
+        criteria = ", ".join(found.barred_by)
+        detail = (
+            f"The choice {found.id!r} would drop what is required and does not pass: {criteria}. "
+            "An arbiter may not do that."
+        )
+        raise OutOfScope(Fault("#/choice", detail))
+    return found
 
 
 def ruling_deadline(now: datetime, seconds: float, talk_deadline: datetime) -> datetime:
@@ -82,13 +110,10 @@ class RulingReading:
         answer = last_json_object(text)
         if answer is None:
             return Read(self.absent(ReplyStatus.INVALID), "There is no JSON object in the reply.")
-        picked = answer.get("choice")
-        found = chosen(self.choices, picked) if isinstance(picked, str) else None
-        if found is None:
-            offered = ", ".join(choice.id for choice in self.choices)
-            shown = one_line(str(picked), _MOST_CHOICE_CHARACTERS)
-            fault = f"The choice {shown!r} is not one of those offered: {offered}."
-            return Read(self.absent(ReplyStatus.INVALID), fault)
+        try:
+            found = chosen(self.choices, str(answer.get("choice")))
+        except OutOfScope as outside:
+            return Read(self.absent(ReplyStatus.INVALID), outside.faults[0].detail)
         return Read(
             {
                 "choice": found.id,

@@ -110,15 +110,18 @@ def _deadlock(rounds: Sequence[DebateRound], labels: Mapping[str, str]) -> Json:
 # --- what lost ----------------------------------------------------------------------------------
 
 
-def dissents(rounds: Sequence[DebateRound]) -> tuple[Dissent, ...]:
+def dissents(rounds: Sequence[DebateRound], ruled: str | None = None) -> tuple[Dissent, ...]:
     """Who backs another label than the one that won, or than the majority's when none did.
+
+    ``ruled`` is the label that an arbiter picked; it won then, whatever the majority backs.
 
     Where no label has a majority every view is one of a minority, and all of them are kept.
     """
     if not rounds or rounds[-1].option is not None:
         return ()
     last = rounds[-1]
-    others = (reply for reply in last.replies if _label(last, reply) not in (None, _kept(last)))
+    won = ruled or _kept(last)
+    others = (reply for reply in last.replies if _label(last, reply) not in (None, won))
     return tuple(_view_of(last, reply) for reply in others)
 
 

@@ -2,11 +2,12 @@
 
 YoriaiError                    a stable ``code`` and a sentence for a person
 ├── InvalidRequest             what a caller asked for cannot be done as asked
-│   └── NotBuiltYet            it will be possible, in a later version
+│   ├── NotBuiltYet            it will be possible, in a later version
+│   └── OutOfScope             a ruling beside the question, or against what must be kept
 ├── NotFound                   no such meeting or agent
 ├── Conflict                   it is possible, but not in the present state
 │   ├── MeetingEnded · MeetingNotEnded
-│   ├── AgentExists
+│   ├── AgentExists · NoQuestionOpen
 │   └── RequestInProgress      the first request with this idempotency key still runs
 ├── IdempotencyKeyReused       the same key came with another body
 ├── LogUnavailable             the log could not be written or read; nothing was lost

@@ -47,6 +47,10 @@ _FIRST_COUNTS = (
     StopReason.CANCELLATION,
     StopReason.CONSENSUS,
     StopReason.COMPLETED,
+    # What was ruled, or was open until its time was over, is no less an end than these; a limit
+    # that is met in the closing afterwards does not undo it.
+    StopReason.RULING,
+    StopReason.RULING_EXPIRED,
     StopReason.DEADLINE,
     StopReason.BUDGET,
     StopReason.AGENTS_UNAVAILABLE,

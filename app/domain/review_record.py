@@ -10,11 +10,14 @@ from app.domain.objections import Ledger, Objection
 from app.domain.outcome import Dissent
 from app.domain.reply_text import clean, folded
 from app.domain.review_replies import MOST_OBJECTIONS
-from app.domain.reviewing import ReviewRound
+from app.domain.reviewing import AUTHOR, ReviewRound
 
 MOST_SHOWN_OBJECTIONS = 2 * MOST_OBJECTIONS
 MOST_QUOTE_CHARACTERS = 500
 """Of one objection's quote, in what others are shown; the record keeps all of it."""
+
+MOST_EXCERPT_CHARACTERS = 4_000
+"""Of one objection, in what an arbiter is shown."""
 
 
 def author_variables(
@@ -96,6 +99,32 @@ def closing_variables(
         "criteria": criteria_record(meeting, results),
         "objections": objections,
     }
+
+
+def put_to_arbiter(
+    meeting: Meeting, draft: str, results: Mapping[str, Verdict], ledger: Ledger
+) -> list[dict[str, Json]]:
+    """What an arbiter reads: the whole draft, how its criteria came out, and what is open."""
+    author = next(seat.name for seat in meeting.seats if seat.role == AUTHOR)
+    judged = [f"{c.id}: {c.text} → {results.get(c.id, 'open')}" for c in meeting.criteria]
+    open_ = [objection for objection in ledger.objections if objection.open]
+    criteria = [{"label": "criteria", "text": "\n".join(judged)}] if judged else []
+    return [
+        {"label": meeting.label(author), "text": draft},
+        *criteria,
+        *(
+            {"label": meeting.label(objection.critic), "text": _in_words(objection)}
+            for objection in open_[-MOST_SHOWN_OBJECTIONS:]
+        ),
+    ]
+
+
+def _in_words(objection: Objection) -> str:
+    raised = objection.raised
+    unsupported = "" if objection.supported else " (unsupported)"
+    head = f"{objection.id}, {raised.severity.value}{unsupported}"
+    parts = (head, raised.point, f"“{raised.quote}”", raised.resolves_when)
+    return clean("\n".join(part for part in parts if part), MOST_EXCERPT_CHARACTERS)
 
 
 def _shared(meeting: Meeting, seat: Seat, number: int) -> dict[str, Json]:

@@ -29,7 +29,7 @@ class MeetingState:
 
     meeting: Meeting
     plan: Mapping[str, Json]
-    warnings: Sequence[Json]
+    warnings: Sequence[str]
     agents: Mapping[str, Mapping[str, Json]]
     created_at: datetime
     status: Status = Status.SCHEDULED
@@ -169,6 +169,7 @@ def _minutes(now: _Fields, event: Event) -> None:
 def _ended(now: _Fields, event: Event) -> None:
     now["status"] = Status.ENDED
     now["ended_at"] = event.at
+    now["pending_question"] = None
     now["outcome"] = event.data["outcome"]
 
 

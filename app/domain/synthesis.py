@@ -9,7 +9,9 @@ from app.domain.meeting import Json
 from app.domain.reply_text import clean, last_json_object
 from app.domain.steps import Read, ReplyStatus
 
-_MOST_TEXT = 4_000
+MOST_SENTENCE_CHARACTERS = 4_000
+"""Of any one text of a synthesis."""
+
 _MOST_POINTS = 20
 _TEXTS = ("decision", "recommendation")
 _LISTS = ("agreed", "differ", "concerns")
@@ -34,7 +36,7 @@ class SynthesisReading:
 
 
 def _text(value: object) -> str:
-    return clean(value, _MOST_TEXT) if isinstance(value, str) else ""
+    return clean(value, MOST_SENTENCE_CHARACTERS) if isinstance(value, str) else ""
 
 
 def _points(value: object) -> list[str]:

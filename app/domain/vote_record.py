@@ -10,7 +10,12 @@ from app.domain.balloting import Balloting
 from app.domain.flips import flips
 from app.domain.meeting import Json, Meeting
 from app.domain.outcome import Degradation, Dissent
+from app.domain.reply_text import clean
 from app.domain.steps import Reply
+
+
+MOST_ARGUED_CHARACTERS = 4_000
+"""Of one voter's words, in what an arbiter is shown."""
 
 
 def question_of(meeting: Meeting) -> str:
@@ -84,6 +89,20 @@ def handoff(meeting: Meeting, last: Balloting, *, escalated: bool) -> dict[str, 
         "reason": last.tally.reason.value,
         "escalated": escalated,
     }
+
+
+def argued(meeting: Meeting, last: Balloting) -> list[dict[str, Json]]:
+    """Every voter's words to an arbiter: its option, why, and what it asks for if that loses."""
+    return [
+        {
+            "label": meeting.label(a.voter),
+            "text": clean(
+                "\n".join(filter(None, (a.option or ABSTAIN, a.rationale, a.mitigation))),
+                MOST_ARGUED_CHARACTERS,
+            ),
+        }
+        for a in last.arguments
+    ]
 
 
 def vote_degradation(

@@ -108,5 +108,9 @@ def lineage(past: History) -> dict[str, Json]:
     seats = [past.models_of(seat.name, seat.agent) for seat in past.meeting.seats]
     models = list(dict.fromkeys(model for answered in seats for model in answered))
     single = len(models) == 1 and all(seats) and len(seats) > 1
-    warned = any(warning["code"] == "single_model" for warning in past.warnings)
-    return {"models": models, "single_model": single or (warned and len(models) <= 1)}
+    return {"models": models, "single_model": single}
+
+
+def warnings_of(past: History) -> list[str]:
+    """The warnings of the meeting, and those that only its replies could show."""
+    return [*past.warnings, *(["single_model"] if lineage(past)["single_model"] else [])]

@@ -22,6 +22,7 @@ from app.records.case import (
     lineage,
     motions_judged,
     title_of,
+    warnings_of,
 )
 from app.records.catalogue import Words
 from app.records.containment import front_matter, inline, plain, quoted
@@ -86,7 +87,7 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
             {**record, "text": degradation_sentence(case.words, record, plain)}
             for record in degradations(past)
         ],
-        "warnings": list(past.warnings),
+        "warnings": warnings_of(past),
         "participants": participant_records(past),
         "lineage": lineage(past),
         "spent": decided["spent"],

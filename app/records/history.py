@@ -41,7 +41,7 @@ class History:
     """
 
     meeting: Meeting
-    warnings: Sequence[Mapping[str, Json]]
+    warnings: Sequence[str]
     agents: Mapping[str, Mapping[str, Json]]
     created_at: datetime
     started_at: datetime | None

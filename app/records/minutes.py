@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
+from app.records.case import warnings_of
 from app.records.catalogue import WORDS, Words
 from app.records.confirmations import confirmations
 from app.records.containment import front_matter, inline, plain
@@ -63,7 +64,7 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
             {**record, "text": degradation_sentence(words, record, plain)}
             for record in degradations(past)
         ],
-        "warnings": list(past.warnings),
+        "warnings": warnings_of(past),
         "topic": past.meeting.topic,
         "motion": past.meeting.motion,
         "context": past.meeting.context,

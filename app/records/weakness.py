@@ -48,11 +48,9 @@ def _rounds_text(words: Words, rounds: Sequence[int]) -> str:
     return words(key, rounds=words.joined(rounds)) if rounds else ""
 
 
-def warning_sentence(words: Words, warning: Mapping[str, Json], safe: Safe = inline) -> str:
-    key = f"warning.{warning['code']}"
-    if words.has(key):
-        return words(key)
-    return words("warning.other", code=safe(warning["code"]), detail=safe(warning["detail"] or ""))
+def warning_sentence(words: Words, warning: str, safe: Safe = inline) -> str:
+    key = f"warning.{warning}"
+    return words(key) if words.has(key) else words("warning.other", code=safe(warning))
 
 
 def weaknesses(words: Words, past: History) -> str | None:

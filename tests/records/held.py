@@ -86,7 +86,7 @@ class Log:
         self.events.append(event)
         return event
 
-    def open(self, warnings: Sequence[Mapping[str, str]] = ()) -> None:
+    def open(self, warnings: Sequence[str] = ()) -> None:
         agents = {
             "default": {
                 "kind": "llm",
@@ -159,7 +159,7 @@ def held(
     *,
     stop_before: str | None = None,
     stop: StopReason = StopReason.CANCELLATION,
-    warnings: Sequence[Mapping[str, str]] = (),
+    warnings: Sequence[str] = (),
 ) -> list[Event]:
     """The events up to ``decision.recorded``; ``stop_before`` names a step that is not begun."""
     log = Log(meeting_, answer)

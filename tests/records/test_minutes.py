@@ -96,8 +96,8 @@ class TestDegraded:
             meeting(language=language, limits=Limits(rounds=2)),
             answers([self.silent, self.silent], ReplyStatus.ERROR, ReplyStatus.ERROR),
             warnings=[
-                {"code": "rehearsal_agents", "detail": "x"},
-                {"code": "new", "detail": "# y"},
+                "rehearsal_agents",
+                "# new",
             ],
         )
         return minutes_markdown(log)
@@ -111,7 +111,7 @@ class TestDegraded:
         assert "The summary after round 1 was made by code" in first
         assert "The secretary gave no synthesis." in first
         assert "Rehearsal agents took part." in first
-        assert "- new: \\# y" in first
+        assert "- Warning: \\# new." in first
 
     def test_a_missing_reply_is_explained_where_it_is_missing(self) -> None:
         first = section(self.minutes(), "## Round 1")

@@ -147,7 +147,7 @@ class Meeting(Answer):
     parent_id: str | None
     children: list[str]
     plan: Record
-    warnings: list[Record]
+    warnings: list[str]
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
