@@ -28,7 +28,7 @@ def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
         "spent": spent,
         "remaining": _remaining(state, spent["seconds"]),
         "outcome": state.outcome,
-        "pending_question": None,
+        "pending_question": _question_view(state),
         "cancellation": cancellation_view(state),
         "operations": {"pending": 0, "unknown": 0},
         "parent_id": meeting.parent_id,
@@ -48,6 +48,15 @@ def cancellation_view(state: MeetingState) -> dict[str, Json] | None:
     if state.cancellation is None:
         return None
     return dict(state.cancellation)
+
+
+def _question_view(state: MeetingState) -> dict[str, Json] | None:
+    """What waits for a ruling, from whom, and until when."""
+    asked = state.pending_question
+    if asked is None:
+        return None
+    fields = ("question", "choices", "scope", "arbiter", "deadline", "opened_at")
+    return {"id": asked["question_id"], **{field: asked[field] for field in fields}}
 
 
 def _moment(at: datetime | None) -> str | None:
@@ -91,6 +100,8 @@ _PARTS: Mapping[str, str] = {
     "objections": "/objections",
     "minutes": "/minutes",
     "decision": "/decision",
+    "handoff": "/handoff",
+    "ruling": "/ruling",
     "cancel": "/cancel",
     "cancellation": "/cancellation",
 }

@@ -14,15 +14,16 @@ from app.api.schemas import answers
 from app.api.schemas.agent_request import AGENT_REQUESTS
 from app.api.schemas.cancel_request import CancelRequest
 from app.api.schemas.meeting_request import DEFAULT_FORMAT, MEETING_REQUESTS
+from app.api.schemas.ruling_request import RulingRequest
 
 _DESCRIPTION = (
     "Holds meetings between agents to an agreed format, and brings back decisions: "
     "post a meeting, watch its rounds arrive, fetch its minutes and its decision record."
 )
 _TAGS = {
-    "meetings": "Open, read, list and cancel meetings.",
+    "meetings": "Open, read, list, rule on and cancel meetings.",
     "events": "What happens in meetings, as it happens.",
-    "records": "Rounds, dissents, minutes and decisions.",
+    "records": "Rounds, dissents, minutes, decisions and handoffs.",
     "agents": "Who can be asked in a meeting.",
     "health": "For whoever keeps the service running.",
 }
@@ -34,6 +35,7 @@ _ONLY_BY_REFERENCE: tuple[type[BaseModel], ...] = (
     answers.EventPage,
     answers.Minutes,
     answers.DecisionRecord,
+    answers.Handoff,
 )
 
 
@@ -56,7 +58,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _request_schemas() -> dict[str, Any]:
-    models = (*MEETING_REQUESTS.values(), *AGENT_REQUESTS.values(), CancelRequest)
+    models = (*MEETING_REQUESTS.values(), *AGENT_REQUESTS.values(), CancelRequest, RulingRequest)
     _, schema = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
     meetings = {name: _ref(model) for name, model in MEETING_REQUESTS.items()}
     agents = {kind: _ref(model) for kind, model in AGENT_REQUESTS.items()}
@@ -89,6 +91,7 @@ def _request_bodies() -> dict[str, Any]:
     return {
         "OpenMeeting": _body("MeetingRequest", _MEETING_EXAMPLES),
         "PutAgent": _body("AgentRequest", _AGENT_EXAMPLES),
+        "Rule": _body("RulingRequest", _RULING_EXAMPLES),
         "CancelMeeting": _body(
             "CancelRequest", {"with a reason": {"reason": "no longer needed"}}, required=False
         ),
@@ -123,6 +126,14 @@ _MEETING_EXAMPLES: dict[str, Any] = {
         "limits": {"rounds": 3, "seconds": 600, "usd": "0.50"},
         "metadata": {"team": "platform"},
     },
+}
+_RULING_EXAMPLES: dict[str, Any] = {
+    "a motion adopted": {
+        "choice": "adopt",
+        "conditions": "A review after one quarter.",
+        "reason": "The trial can be undone.",
+        "decided_by": "Ann Lee, head of platform",
+    }
 }
 _AGENT_EXAMPLES: dict[str, Any] = {
     "a model behind a compatible server": {

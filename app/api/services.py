@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from app.coordinator.opening import OpenMeeting
 from app.coordinator.ports import AgentStore, Archive, Clock, Idempotency, Tail
+from app.domain.arbitration import Ruling
 from app.domain.meeting import Json
 from app.domain.state import MeetingState
 
@@ -33,6 +34,13 @@ class MeetingService(Protocol):
         """Where the meeting stands then, and whether this was the first cancel.
 
         Raises ``NotFound`` or ``MeetingEnded``.
+        """
+        ...
+
+    async def rule(self, meeting_id: str, ruling: Ruling) -> MeetingState:
+        """Where the meeting stands with its open question answered.
+
+        Raises ``NotFound``, ``NoQuestionOpen`` or ``OutOfScope``.
         """
         ...
 

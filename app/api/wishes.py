@@ -16,10 +16,10 @@ from app.api.schemas.meeting_request import (
     MeetingRequest,
     WireLimits,
 )
-from app.api.schemas.parts import WireGate
+from app.api.schemas.parts import WireArbiter, WireGate
 from app.coordinator.opening import OpenMeeting, SeatWanted
 from app.domain.errors import Fault, InvalidRequest, NotBuiltYet
-from app.domain.meeting import CompletionGate, Criterion, Json, Limits, Material, exact
+from app.domain.meeting import Arbiter, CompletionGate, Criterion, Json, Limits, Material, exact
 from app.domain.reply_text import folded
 from app.formats import FORMATS
 from app.formats.format import Format
@@ -81,11 +81,21 @@ def _faults_between_fields(request: MeetingRequest, format_: Format) -> Iterator
     if participants and request.count not in (None, len(participants)):
         detail = f"There are {len(participants)} participants; leave count out, or make it fit."
         yield Fault("/count", detail)
+    yield from _arbiter_faults(request.arbiter)
     for index, first in _repeats([participant.name for participant in participants]):
         detail = f"Participant {first} has this name too; names must differ in more than case."
         yield Fault(f"/participants/{index}/name", detail)
     for index, first in _repeats(request.options):
         yield Fault(f"/options/{index}", f"This is the same option as option {first}.")
+
+
+def _arbiter_faults(arbiter: WireArbiter | None) -> Iterator[Fault]:
+    if arbiter is None:
+        return
+    if arbiter.kind == "agent" and arbiter.agent is None:
+        yield Fault("/arbiter/agent", "Name the agent that is to rule.")
+    if arbiter.kind == "human" and arbiter.agent is not None:
+        yield Fault("/arbiter/agent", "A person rules here, so no agent can be named.")
 
 
 def _repeats(texts: Sequence[str | None]) -> Iterator[tuple[int, int]]:
@@ -119,6 +129,7 @@ def _mapped(request: MeetingRequest) -> OpenMeeting:
         count=request.count,
         secretary=request.secretary,
         chair=request.chair,
+        arbiter=None if request.arbiter is None else Arbiter(**request.arbiter.model_dump()),
         rules=_rules_record(request.rules),
         limits=_limits(request.limits),
         completion_gate=_gate(request),

@@ -15,13 +15,14 @@ from app.coordinator.ports import Clock
 from app.coordinator.questions import Questions
 from app.domain import events
 from app.domain.arbitration import Ruling, RulingReading, ruling_deadline
-from app.domain.events import Entry, rfc3339
+from app.domain.events import Entry, Event, rfc3339
 from app.domain.meeting import ARBITER, Arbiter, Json
 from app.domain.outcome import StopReason
-from app.domain.steps import Arbitrate, Ask, Reply, Stopped
+from app.domain.steps import Arbitrate, Ask, Reply, ReplyStatus, Stopped
 
 RULED = "/ruled"
 _EXPIRED = "/expired"
+_TIME_OVER = ReplyStatus.TIMEOUT
 
 
 class Arbitration:
@@ -44,28 +45,42 @@ class Arbitration:
     async def hold(self) -> Ruling | None:
         """The ruling, or None once the question has expired.
 
-        Raises ``Stopped`` for a cancel, or ``Paused`` while a person is waited for.
+        Raises ``Stopped`` for a cancel or a limit, or ``Paused`` while a person is waited for.
         """
-        deadline = await self._open()
+        deadline = await self._opened()
         while True:
             ruled = self._journal.find(self._step.key + RULED)
             if ruled is not None:
                 return Ruling.read(ruled.data)
             if self._journal.state.cancellation is not None:
                 raise Stopped(StopReason.CANCELLATION)
-            if self._journal.find(self._step.key + _EXPIRED) is not None:
+            expired = self._journal.find(self._step.key + _EXPIRED)
+            if expired is not None:
+                if expired.data.get("reason") == ReplyStatus.BUDGET:
+                    raise Stopped(StopReason.BUDGET)
                 return None
             if self._clock.now() >= deadline:
-                await self._expire()
+                await self._expire(_TIME_OVER)
             elif self._arbiter.kind == "human":
                 raise Paused(deadline)
             else:
                 await self._ask(deadline)
 
-    async def _open(self) -> datetime:
+    async def _opened(self) -> datetime:
+        """Until when the question is open, or was. No question opens where a limit or a cancel
+        has ended the meeting already (PROTOCOLS 11, arbitration)."""
         opened = self._journal.find(self._step.key)
-        if opened is not None:
-            return datetime.fromisoformat(opened.data["deadline"])
+        if opened is None:
+            if self._journal.state.cancellation is not None:
+                raise Stopped(StopReason.CANCELLATION)
+            if self._clock.now() >= self._questions.talk_deadline:
+                raise Stopped(StopReason.DEADLINE)
+            if self._questions.budget_spent:
+                raise Stopped(StopReason.BUDGET)
+            opened = await self._open()
+        return datetime.fromisoformat(opened.data["deadline"])
+
+    async def _open(self) -> Event:
         now = self._clock.now()
         seconds = self._journal.state.meeting.limits.arbitration_seconds
         deadline = ruling_deadline(now, seconds, self._questions.talk_deadline)
@@ -78,9 +93,12 @@ class Arbitration:
             "deadline": rfc3339(deadline),
             "arbiter": self._arbiter.record(),
         }
-        self._journal.add(Entry(events.ARBITRATION_OPENED, content, now, self._step.key))
-        await self._journal.durable()
-        return deadline
+        if not await self._journal.propose(
+            Entry(events.ARBITRATION_OPENED, content, now, self._step.key)
+        ):
+            # All that a caller can have said before a question is open is that it cancels.
+            raise Stopped(StopReason.CANCELLATION)
+        return self._journal.get(self._step.key)
 
     async def _ask(self, deadline: datetime) -> None:
         """Have the arbiting agent rule; a reply that cannot be used is no ruling."""
@@ -88,8 +106,11 @@ class Arbitration:
         reply = self._questions.recall(ask) or await self._reply(ask, deadline)
         if self._journal.state.cancellation is not None:
             return
-        if reply is None or not reply.usable:
-            await self._expire()
+        if reply is None:
+            await self._expire(_TIME_OVER)
+            return
+        if not reply.usable:
+            await self._expire(reply.status)
             return
         ruling = Ruling(
             reply.values["choice"],
@@ -106,8 +127,9 @@ class Arbitration:
         timer.cancel()
         return None if task.cancelled() else task.result()
 
-    async def _expire(self) -> None:
-        await self._record(events.ARBITRATION_EXPIRED, _EXPIRED, {})
+    async def _expire(self, reason: str) -> None:
+        """Close the question without a ruling; ``reason`` is that of a missing reply."""
+        await self._record(events.ARBITRATION_EXPIRED, _EXPIRED, {"reason": str(reason)})
 
     async def _record(self, type_: str, end: str, content: dict[str, Json]) -> None:
         entry: dict[str, Json] = {

@@ -46,6 +46,7 @@ class Exchange:
             "text": reply.text,
             **reply.values,
             "reason": reply.reason,
+            "out_of_time": reply.out_of_time,
             "attempt": self.attempt,
             "final": self.final,
             "usage": None if self.usage is None else self.usage.record(),

@@ -37,6 +37,7 @@ async def conclude(
         decision = {
             **outcome.record(),
             **outcome.findings,
+            "numbers_name": outcome.numbers_name,
             "degradation": [part.record() for part in outcome.degradation],
             "spent": spent_record(journal.state, now),
         }

@@ -26,6 +26,7 @@ from app.domain.completion_gate import (
     SignalKind,
     Wait,
     decide,
+    wishes,
 )
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json
@@ -49,10 +50,16 @@ class Confirmation:
     async def hold(self) -> Close | Revise:
         """What the gate decides. Raises ``Stopped``, or ``Paused`` while only time must pass."""
         try:
-            return await self._until_settled()
+            action = await self._until_settled()
         finally:
             # A gate that has closed waits for nobody, and what comes later changes nothing.
             await self._questions.abandon()
+        if isinstance(action, Close):
+            # A wish that came in the same breath as the last completion closes nothing, but it
+            # was said, and the record keeps it.
+            await self._tell_signals()
+            return replace(action, reasons=wishes(self._state()))
+        return action
 
     async def _until_settled(self) -> Close | Revise:
         while True:

@@ -11,7 +11,6 @@ and the questions of the next one then go to the disk together.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -38,7 +37,7 @@ class Journal:
         self._added = 0
         self._written = 0
         # For each who waits: how many of the entries must have been written.
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._failure: BaseException | None = None
@@ -132,7 +131,7 @@ class Journal:
 
     def _wake(self, written: int) -> None:
         while self._waiting and self._waiting[0][0] <= written:
-            _, waiter = self._waiting.popleft()
+            _, waiter = self._waiting.pop(0)
             if not waiter.done():
                 waiter.set_result(None)
 

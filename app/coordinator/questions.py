@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
@@ -88,25 +89,23 @@ class Questions:
         await asyncio.gather(*left, return_exceptions=True)
 
     async def _ask(self, ask: Ask) -> Reply:
-        reply = await self._ask_until_final(ask)
+        """Ask, and once more if the reply does not fit (PROTOCOLS 16)."""
+        first = self._journal.find(ask.key)
+        fault = None if first is None else first.data["reason"]
+        made = None if fault else await self._exchange(ask, attempt=1)
+        if made is None or not made.final:
+            fault = fault if made is None else made.fault
+            made = await self._exchange(ask, attempt=2, fault=fault)
+        self._have_written()
+        return made.reply
+
+    def _have_written(self) -> None:
+        """Have this task's reply written, at the latest with whatever the meeting does next."""
         self._in_flight -= {asyncio.current_task()}
         if self._in_flight:
             self._journal.soon()
         else:
-            # The meeting goes on at once, and its next step is written with this.
             self._journal.not_yet()
-        return reply
-
-    async def _ask_until_final(self, ask: Ask) -> Reply:
-        """Ask, and once more if the reply does not fit (PROTOCOLS 16)."""
-        first = self._journal.find(ask.key)
-        fault = None if first is None else first.data["reason"]
-        if fault is None:
-            made = await self._exchange(ask, attempt=1)
-            if made.final:
-                return made.reply
-            fault = made.fault
-        return (await self._exchange(ask, attempt=2, fault=fault)).reply
 
     async def _exchange(self, ask: Ask, attempt: int, fault: str | None = None) -> Exchange:
         step = ask.key if attempt == 1 else ask.key + AGAIN
@@ -122,6 +121,8 @@ class Questions:
         else:
             prompt = self._prompt(ask, fault)
             made = await self._send(ask, agent, prompt, step, request_id, until, attempt)
+        if made.reply.status is ReplyStatus.TIMEOUT and until == self._end_for(ask):
+            made = replace(made, reply=replace(made.reply, out_of_time=True))
         self._record(ask, step, made, request_id)
         return made
 
@@ -209,4 +210,8 @@ class Questions:
     def _until(self, ask: Ask) -> datetime:
         """When this question's time is over; only closing ones may use the reserve."""
         reply_limit = self._clock.now() + timedelta(seconds=self._meeting.limits.reply_seconds)
-        return min(reply_limit, self.deadline if ask.closing else self.talk_deadline)
+        return min(reply_limit, self._end_for(ask))
+
+    def _end_for(self, ask: Ask) -> datetime:
+        """When the meeting's time is over for this question."""
+        return self.deadline if ask.closing else self.talk_deadline

@@ -56,6 +56,7 @@ def recorded_reply(event: Event) -> Reply:
         values={key: value for key, value in fields.items() if key not in _OWN_FIELDS},
         reason=fields["reason"],
         asked_twice=fields["attempt"] > 1,
+        out_of_time=fields["out_of_time"],
     )
 
 
@@ -67,6 +68,7 @@ _OWN_FIELDS = frozenset(
         "status",
         "text",
         "reason",
+        "out_of_time",
         "attempt",
         "final",
         "usage",

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.meeting import Json
+from app.domain.messages import Code, Message
 from app.domain.reply_text import without_thinking
 from app.domain.steps import Read, Reply, ReplyStatus
 from app.domain.voting import Ballot, Tally
@@ -97,4 +98,4 @@ class RebuttalReading:
         return {"deliberation": True}
 
 
-_NOTHING_SAID = "There is nothing in the reply outside its thinking."
+_NOTHING_SAID = Message.of(Code.ONLY_THINKING)

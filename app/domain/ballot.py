@@ -23,6 +23,7 @@ from typing import Any, cast
 
 from app.domain.ballot_numbers import json_number, read_number
 from app.domain.meeting import Json
+from app.domain.messages import Arg, Code, Message, Unfit
 from app.domain.reply_text import clean, folded, last_json_object, one_line, without_thinking
 from app.domain.steps import Read, ReplyStatus
 
@@ -32,11 +33,7 @@ ABSTAIN = "ABSTAIN"
 MOST_TEXT_CHARACTERS = 2_000
 _MOST_SHOWN = 20
 
-NO_OBJECT = "There is no JSON object in the reply."
-
-
-class Unfit(Exception):
-    """What does not fit, as a sentence addressed to the answerer."""
+NO_OBJECT = Message.of(Code.NO_OBJECT)
 
 
 def bounded_text(value: object, most_characters: int = MOST_TEXT_CHARACTERS) -> str:
@@ -72,20 +69,22 @@ def _names_pattern(keys: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(spaced)})(?![a-z0-9])")
 
 
-def shown(value: object) -> str:
-    """Something out of a reply, quoted in a sentence about it."""
+def shown(value: object) -> Arg:
+    """Something out of a reply, short enough for a sentence about it."""
     if isinstance(value, str):
-        return f'"{one_line(bounded_text(value), 80)}"'
+        return one_line(bounded_text(value), 80)
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, (list, dict)):
-        return "a list" if isinstance(value, list) else "an object"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "endless"
-    return {True: "true", False: "false", None: "null"}.get(cast("Any", value), "a number")
+        return Message.of(Code.A_LIST if isinstance(value, list) else Code.AN_OBJECT)
+    endless = isinstance(value, float) and not math.isfinite(value)
+    return Message.of(Code.ENDLESS if endless else Code.A_NUMBER)
 
 
-def listed(values: Iterable[object]) -> str:
-    every = [shown(value) for value in values]
-    return ", ".join(every[:_MOST_SHOWN] + ["…"] * (len(every) > _MOST_SHOWN))
+def listed(values: Iterable[object]) -> tuple[Arg, ...]:
+    every = tuple(shown(value) for value in values)
+    more = (Message.of(Code.MORE),) if len(every) > _MOST_SHOWN else ()
+    return every[:_MOST_SHOWN] + more
 
 
 def _blank() -> dict[str, Json]:
@@ -113,16 +112,15 @@ def read_ballot(text: str, names: Sequence[str], ballot: Callable[[dict[str, Jso
     try:
         return ballot(answer)
     except Unfit as unfit:
-        return Read(_blank(), str(unfit))
+        return Read(_blank(), unfit.message)
 
 
-def number_between(value: object, what: str, low: int, high: int) -> Fraction:
-    scale = "a number from 0 to 1" if high == 1 else f"a number from {low} to {high}"
+def number_between(value: object, what: Message, low: int, high: int) -> Fraction:
     number = read_number(value, high)
     if number is None:
-        raise Unfit(f"{what} is {shown(value)}; it must be {scale}, in digits.")
+        raise Unfit(Code.NOT_A_NUMBER, what=what, value=shown(value), low=low, high=high)
     if not low <= number <= high:
-        raise Unfit(f"{what} is out of range; it must be {scale}.")
+        raise Unfit(Code.OUT_OF_RANGE, what=what, low=low, high=high)
     return number
 
 
@@ -131,8 +129,9 @@ def confidence_of(answer: Mapping[str, Json], low: int, high: int, *, required: 
     if given is None and not required:
         return None
     if given is None:
-        raise Unfit('The key "confidence" is missing.')
-    number = number_between(given, 'The key "confidence"', low, high)
+        raise Unfit(Code.KEY_MISSING, key="confidence")
+    what = Message.of(Code.THE_KEY, key="confidence")
+    number = number_between(given, what, low, high)
     return float(number) if high == 1 else json_number(number)
 
 
@@ -155,26 +154,25 @@ def _abstains(value: object) -> bool:
 def _abstention(answer: Mapping[str, Json], options: Sequence[str], *, accepted: bool) -> Read:
     # The ballot stays visible when it is not accepted: such a vote ends undecided (PROTOCOLS 7,
     # abstentions), and the record must say by whom.
-    fault = f"An abstention is not accepted here; choose among {listed(options)}."
+    fault = Message.of(Code.ABSTENTION_REFUSED, options=listed(options))
     return Read(ballot_values({"vote": ABSTAIN}, answer), None if accepted else fault)
 
 
 def _ranking(value: object, names: Sequence[str], *, complete: bool) -> list[str]:
     if not isinstance(value, list) or not value:
-        raise Unfit(f'The key "ranking" must be a list, best first, of {listed(names)}.')
+        raise Unfit(Code.RANKING_NOT_A_LIST, names=listed(names))
     entries = entries_of(cast("Any", value))
     ranked = [canonical(entry, names) for entry in entries]
     unknown = [entry for entry, name in zip(entries, ranked, strict=True) if name is None]
     if unknown:
-        known = listed(names)
-        raise Unfit(f"The ranking names {listed(unknown)}, but there is only {known}.")
+        raise Unfit(Code.RANKING_UNKNOWN, unknown=listed(unknown), names=listed(names))
     order = [name for name in ranked if name is not None]
     repeated = [name for name in names if order.count(name) > 1]
     if repeated:
-        raise Unfit(f"The ranking names {listed(repeated)} more than once.")
+        raise Unfit(Code.RANKING_REPEATED, repeated=listed(repeated))
     missing = [name for name in names if name not in order]
     if complete and missing:
-        raise Unfit(f"The ranking leaves out {listed(missing)}.")
+        raise Unfit(Code.RANKING_INCOMPLETE, missing=listed(missing))
     return order
 
 
@@ -203,13 +201,13 @@ class VoteReading(BallotReading):
 
     def _ballot(self, answer: dict[str, Json]) -> Read:
         if "vote" not in answer:
-            raise Unfit('The key "vote" is missing.')
+            raise Unfit(Code.KEY_MISSING, key="vote")
         option = canonical(answer["vote"], self.options)
         if option is None and _abstains(answer["vote"]):
             return _abstention(answer, self.options, accepted=self.abstention_accepted)
         if option is None:
-            options = listed(self.options)
-            raise Unfit(f"The vote is {shown(answer['vote'])}, but the options are {options}.")
+            value = shown(answer["vote"])
+            raise Unfit(Code.VOTE_UNKNOWN, value=value, options=listed(self.options))
         confidence = confidence_of(answer, 0, 1, required=True)
         return Read(ballot_values({"vote": option}, answer, confidence))
 

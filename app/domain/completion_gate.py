@@ -26,6 +26,7 @@ from itertools import groupby
 from app.domain.ballot import NO_OBJECT, bounded_text, shown
 from app.domain.errors import Fault
 from app.domain.meeting import CompletionGate, Json, Meeting
+from app.domain.messages import Code, Message
 from app.domain.reply_text import folded, last_json_object
 from app.domain.steps import Read, ReplyStatus
 
@@ -166,7 +167,7 @@ def decide(state: GateState, now: datetime) -> Action:
     """What the gate does now; signals later than ``now`` are not known yet."""
     if state.closed is not None or state.asked_at is None:
         return Wait(None)
-    known = sorted((s for s in state.signals if s.at <= now), key=lambda signal: signal.at)
+    known = _in_order(signal for signal in state.signals if signal.at <= now)
     last: dict[str, Signal] = {}
     first_completion: datetime | None = None
     deadline = state.asked_at + timedelta(seconds=state.settings.fallback_timeout)
@@ -185,6 +186,15 @@ def decide(state: GateState, now: datetime) -> Action:
     if deadline <= now:
         return _at_deadline(state, last, deadline)
     return _meanwhile(state, last, first_completion, deadline, now)
+
+
+def wishes(state: GateState) -> dict[str, str]:
+    """What is still asked for by those whose latest signal asks for a revision."""
+    return _reasons({signal.participant: signal for signal in _in_order(state.signals)})
+
+
+def _in_order(signals: Iterable[Signal]) -> list[Signal]:
+    return sorted(signals, key=lambda signal: signal.at)
 
 
 def _settled(state: GateState, last: Mapping[str, Signal], at: datetime) -> Close | Revise | None:
@@ -277,10 +287,9 @@ class CompletionReading:
         said, reason = answer.get("completion"), bounded_text(answer.get("reason"))
         kind = next((k for k in SignalKind if isinstance(said, str) and folded(said) == k), None)
         if kind is None:
-            wanted = '"complete" or "needs_revision"'
-            return Read(blank, f'The key "completion" is {shown(said)}; it must be {wanted}.')
+            return Read(blank, Message.of(Code.COMPLETION_UNKNOWN, value=shown(said)))
         if kind is SignalKind.NEEDS_REVISION and not reason:
-            return Read(blank, 'The key "reason" must say what needs revision.')
+            return Read(blank, Message.of(Code.REVISION_UNEXPLAINED))
         return Read({"completion": kind.value, "completion_reason": reason})
 
     def absent(self, status: ReplyStatus) -> Mapping[str, Json]:

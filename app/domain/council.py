@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from app.domain.meeting import Json, label_letters
+from app.domain.messages import Code, Message
 from app.domain.reply_text import clean, without_thinking
 from app.domain.shuffling import shuffled
 from app.domain.steps import Read, ReplyStatus
@@ -24,7 +25,7 @@ class AnswerReading:
 
     def read(self, text: str) -> Read:
         answer = answered(text)
-        return Read({}, None if answer else "There is no answer in the reply.")
+        return Read({}, None if answer else Message.of(Code.NO_ANSWER))
 
     def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
         del status

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.domain.ballot import shown
 from app.domain.meeting import Criterion, Json
 from app.domain.objections import Ledger
 
@@ -68,7 +67,7 @@ def _cost_fault(pattern: str) -> str | None:
     while position < len(pattern):
         piece = _PIECE.match(pattern, position)
         if piece is None or (piece["close"] and len(groups) == 1):
-            return f"{shown(pattern[position : position + 4])} is not supported here"
+            return f'"{one_line(pattern[position : position + 4], 4)}" is not supported here'
         position = piece.end()
         before, last = last, _Group()
         if piece["open"]:

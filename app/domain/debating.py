@@ -139,9 +139,9 @@ class DebateOpeningReading:
 
     def read(self, text: str) -> Read:
         sections = read_sections(text, OPENING)
-        wanted = ", ".join(f"{heading}:" for heading in OPENING)
-        fault = None if any(sections.values()) else f"None of these sections is there: {wanted}"
-        return Read({"sections": sections}, fault)
+        wanted = tuple(f"{heading}:" for heading in OPENING)
+        fault = Message.of(Code.NO_SECTION, headings=wanted)
+        return Read({"sections": sections}, None if any(sections.values()) else fault)
 
     def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
         del status
@@ -161,15 +161,15 @@ class DebateAnswerReading:
         sections = read_sections(text, ANSWER)
         backs = backed_label(sections["backs"], self.labels)
         confidence = read_confidence(sections["confidence"])
-        faults: list[str] = []
+        faults: list[Message] = []
         if backs is None:
-            named = shown(sections["backs"])
-            faults.append(f"BACKS is {named}; it must name exactly one of {listed(self.labels)}.")
+            named, known = shown(sections["backs"]), listed(self.labels)
+            faults.append(Message.of(Code.BACKS_UNCLEAR, value=named, labels=known))
         if confidence is None:
             given = shown(sections["confidence"])
-            faults.append(f"CONFIDENCE is {given}; it must be a whole number from 1 to 10.")
+            faults.append(Message.of(Code.CONFIDENCE_UNCLEAR, value=given))
         values = self._values(sections, backs, confidence)
-        return Read(values, " ".join(faults) or None)
+        return Read(values, _together(faults))
 
     def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
         del status
@@ -185,6 +185,12 @@ class DebateAnswerReading:
             "confidence": confidence,
             "changed_because": reason,
         }
+
+
+def _together(faults: Sequence[Message]) -> Message | None:
+    if len(faults) == 2:
+        return Message.of(Code.BOTH, first=faults[0], second=faults[1])
+    return faults[0] if faults else None
 
 
 def backed_label(text: str, labels: Sequence[str]) -> str | None:
@@ -231,11 +237,32 @@ def converged_on(backings: Iterable[Backing]) -> str | None:
     return labels.pop() if len(labels) == 1 and sure else None
 
 
+_AGAINST = re.compile(
+    r"\b(?:not|never|no|none|nor|neither|without|against|avoid|reject|drop|except|unless|but|rather"
+    r"|instead|than|over|only if)\b|n['’]t\b"
+    r"|ない|なく|ません|ぬ|反対|避け|やめ|以外|除|より|だけは|否",
+    re.IGNORECASE,
+)
+"""Words that may turn a named option into its opposite. A position that holds one is left to
+round 2: two who only seem to agree would otherwise end the debate (PROTOCOLS 2, rule 4)."""
+
+_SHORTEST_WORD = 3
+"""An option of fewer letters is also an article or an initial, and has to stand alone."""
+
+
 def common_option(positions: Iterable[str | None], options: Sequence[str]) -> str | None:
-    """The option that every seat's opening position names, each naming no other one."""
-    named = [mentioned(without_thinking(said or ""), options) for said in positions]
-    found = {names[0] if len(names) == 1 else None for names in named}
+    """The option that every seat's opening position plainly takes, each naming no other one."""
+    found = {_taken_option(without_thinking(said or ""), options) for said in positions}
     return found.pop() if len(found) == 1 else None
+
+
+def _taken_option(position: str, options: Sequence[str]) -> str | None:
+    names = mentioned(position, options)
+    if len(names) != 1:
+        return None
+    alone = folded(position.strip(" \t\n.。!！*_`\"“”'‘’「」")) == folded(names[0])
+    plain = len(names[0]) >= _SHORTEST_WORD and _AGAINST.search(position) is None
+    return names[0] if alone or plain else None
 
 
 def band(confidence: int | None) -> Band | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from app.domain.completion_gate import SINGLE_WARNING, Close, GateStatus
-from app.domain.meeting import Json
-from app.domain.outcome import Completeness, Degradation
+from app.domain.outcome import Completeness, Degradation, Dissent
 
 
 def completeness_after(closing: Close | None) -> Completeness:
@@ -24,13 +23,8 @@ def gate_degradation(closing: Close | None) -> tuple[Degradation, ...]:
     return (Degradation(GateStatus.INCOMPLETE.value, tuple(closing.reasons)),)
 
 
-def gate_findings(closing: Close | None) -> dict[str, Json]:
+def gate_dissents(closing: Close | None) -> tuple[Dissent, ...]:
+    """Who still asks for a revision of what the others hold complete, and why."""
     if closing is None:
-        return {}
-    return {
-        "completion": {
-            "status": closing.status.value,
-            "completed_by": list(closing.completed_by),
-            "reasons": dict(closing.reasons),
-        }
-    }
+        return ()
+    return tuple(Dissent(who, "needs_revision", why) for who, why in closing.reasons.items())

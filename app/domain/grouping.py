@@ -11,12 +11,13 @@ from typing import Any, Literal, cast
 from app.domain.ballot import NO_OBJECT, shown
 from app.domain.ballot_numbers import read_number
 from app.domain.meeting import Json, exact
+from app.domain.messages import Arg, Code, Message
 from app.domain.reply_text import folded, last_json_object
 from app.domain.steps import Read, ReplyStatus
 
 GroupingMethod = Literal["secretary", "similarity"]
 
-_NO_LIST = 'The key "groups" must be a list of lists of numbers, such as [[0, 3], [1, 2]].'
+_NO_LIST = Message.of(Code.GROUPS_NOT_LISTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class GroupingReading:
         if answer is None:
             return Read(self.absent(ReplyStatus.INVALID), NO_OBJECT)
         groups = _groups(answer.get("groups"))
-        fault = groups if isinstance(groups, str) else grouping_fault(groups, self.count)
-        if isinstance(groups, str) or fault is not None:
+        fault = groups if isinstance(groups, Message) else grouping_fault(groups, self.count)
+        if isinstance(groups, Message) or fault is not None:
             return Read(self.absent(ReplyStatus.INVALID), fault)
         return Read({"groups": groups})
 
@@ -43,7 +44,7 @@ class GroupingReading:
         return {"groups": None}
 
 
-def _groups(value: object) -> list[list[int]] | str:
+def _groups(value: object) -> list[list[int]] | Message:
     """The groups that are not empty, or what is wrong with them."""
     if not isinstance(value, list):
         return _NO_LIST
@@ -55,21 +56,24 @@ def _groups(value: object) -> list[list[int]] | str:
         for said in cast("list[Any]", entry):
             number = read_number(said, 1)
             if number is None or number.denominator != 1:
-                return f"A group holds {shown(said)}; it must hold whole numbers only."
+                return Message.of(Code.GROUP_NOT_OF_NUMBERS, value=shown(said))
             numbers.append(int(number))
         groups.append(numbers)
     return [group for group in groups if group]
 
 
-def grouping_fault(groups: Sequence[Sequence[int]], count: int) -> str | None:
+def grouping_fault(groups: Sequence[Sequence[int]], count: int) -> Message | None:
     """What keeps a grouping from holding each of ``count`` recommendations exactly once."""
     times = Counter(index for group in groups for index in group)
-    faults = [f"{index} does not exist" for index in sorted(times) if not 0 <= index < count]
-    faults += [f"{index} is in no group" for index in range(count) if not times[index]]
-    faults += [f"{index} is there more than once" for index in range(count) if times[index] > 1]
-    if not faults:
-        return None
-    return "Every recommendation must be in exactly one group: " + ", ".join(faults) + "."
+    misplaced = {
+        Code.UNKNOWN_TO_GROUPS: [index for index in sorted(times) if not 0 <= index < count],
+        Code.IN_NO_GROUP: [index for index in range(count) if not times[index]],
+        Code.IN_SEVERAL_GROUPS: [index for index in range(count) if times[index] > 1],
+    }
+    faults: tuple[Arg, ...] = tuple(
+        Message.of(code, number=index) for code, found in misplaced.items() for index in found
+    )
+    return Message.of(Code.GROUPS_NO_PARTITION, faults=faults) if faults else None
 
 
 def group_by_similarity(

@@ -162,8 +162,6 @@ class Outcome:
         }
 
 
-NUMBERS_NAMES = ("tally", "poll", "debate", "council", "review")
-
 _RECORD_FIELDS = (
     "result",
     "consensus",
@@ -175,13 +173,13 @@ _RECORD_FIELDS = (
     "effective_participants",
     "dissents",
     "synthesis",
-    *NUMBERS_NAMES,
 )
 
 
 def outcome_record(decision: Mapping[str, Json]) -> dict[str, Json]:
     """The outcome as it stands among the findings in the data of ``decision.recorded``."""
-    return {key: decision[key] for key in _RECORD_FIELDS if key in decision}
+    fields = (*_RECORD_FIELDS, decision["numbers_name"])
+    return {key: decision[key] for key in fields}
 
 
 def overtaken_by_cancellation(outcome: Outcome) -> Outcome:

@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from app.domain.ballot import (
     BallotReading,
-    Unfit,
     ballot_values,
     bounded_text,
     canonical,
@@ -24,6 +23,7 @@ from app.domain.ballot import (
 )
 from app.domain.ballot_numbers import json_number
 from app.domain.meeting import Json
+from app.domain.messages import Code, Message, Unfit
 from app.domain.reply_text import one_line
 from app.domain.steps import Read
 
@@ -42,10 +42,11 @@ class RecommendationReading(BallotReading):
     def _ballot(self, answer: dict[str, Json]) -> Read:
         given = answer.get("recommendations")
         if not isinstance(given, list) or not given:
-            raise Unfit('The key "recommendations" must be a list with one to three of them.')
+            raise Unfit(Code.RECOMMENDATIONS_NOT_A_LIST, most=MOST_RECOMMENDATIONS)
         entries = entries_of(cast("Any", given))
         if len(entries) > MOST_RECOMMENDATIONS:
-            raise Unfit(f"There are {len(entries)} recommendations; give three at the most.")
+            most = MOST_RECOMMENDATIONS
+            raise Unfit(Code.RECOMMENDATIONS_TOO_MANY, count=len(entries), most=most)
         every = [self._recommendation(entry, index) for index, entry in enumerate(entries, 1)]
         return Read(ballot_values({"recommendations": every}, answer))
 
@@ -53,8 +54,8 @@ class RecommendationReading(BallotReading):
         fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
         title = one_line(bounded_text(fields.get("title")), MOST_TITLE_CHARACTERS)
         if not title:
-            raise Unfit(f'Recommendation {index} has no "title".')
-        what = f'The "confidence" of recommendation {index}'
+            raise Unfit(Code.RECOMMENDATION_UNTITLED, number=index)
+        what = Message.of(Code.THE_CONFIDENCE_OF, number=index)
         confidence = json_number(number_between(fields.get("confidence"), what, 1, 10))
         return {"title": title, "confidence": confidence, "why": bounded_text(fields.get("why"))}
 
@@ -69,7 +70,7 @@ class BinaryReading(BallotReading):
     def _ballot(self, answer: dict[str, Json]) -> Read:
         said = canonical(answer.get("answer"), ("YES", "NO"))
         if said is None:
-            raise Unfit(f'The key "answer" is {shown(answer.get("answer"))}; it must be YES or NO.')
+            raise Unfit(Code.ANSWER_UNKNOWN, value=shown(answer.get("answer")))
         entries = entries_of(answer.get("reasons"))
         reasons = [reason for entry in entries if (reason := bounded_text(entry))]
         confidence = confidence_of(answer, 1, 10, required=False)
@@ -88,34 +89,41 @@ class ScoringReading(BallotReading):
         return read_ballot(text, self.options, self._ballot)
 
     def _ballot(self, answer: dict[str, Json]) -> Read:
-        rows = _named_fields(answer.get("scores"), self.options, 'The key "scores"')
+        rows = _named_fields(
+            answer.get("scores"), self.options, Message.of(Code.THE_KEY, key="scores")
+        )
         scores = {option: self._row(option, rows[option]) for option in self.options}
         return Read(ballot_values({"scores": scores}, answer))
 
     def _row(self, option: str, value: object) -> Json:
-        what = f"The score of {shown(option)}"
+        what = Message.of(Code.THE_SCORE_OF, option=shown(option))
         if not self.criteria:
             return json_number(number_between(value, what, 1, 10))
         cells = _named_fields(value, self.criteria, what)
         return {
-            name: json_number(number_between(cells[name], f"{what} on {shown(name)}", 1, 10))
+            name: json_number(number_between(cells[name], _the_score_on(name, option), 1, 10))
             for name in self.criteria
         }
 
 
-def _named_fields(value: object, names: Sequence[str], what: str) -> dict[str, Json]:
+def _the_score_on(criterion: str, option: str) -> Message:
+    return Message.of(Code.THE_SCORE_ON, option=shown(option), criterion=shown(criterion))
+
+
+def _named_fields(value: object, names: Sequence[str], what: Message) -> dict[str, Json]:
     """A JSON object's fields under the meeting's own names: each name once, and no others."""
     if not isinstance(value, dict):
-        raise Unfit(f"{what} must be an object with a value for each of {listed(names)}.")
+        raise Unfit(Code.FIELDS_NO_OBJECT, what=what, names=listed(names))
     fields = cast("dict[str, Any]", value)
     known = [(name, field) for key, field in fields.items() if (name := canonical(key, names))]
     unknown = [key for key in fields if canonical(key, names) is None]
     if unknown:
-        raise Unfit(f"{what} names {listed(unknown)}, but there is only {listed(names)}.")
+        given = listed(unknown)
+        raise Unfit(Code.FIELDS_UNKNOWN, what=what, unknown=given, names=listed(names))
     read = dict(known)
     if len(read) < len(known):
-        raise Unfit(f"{what} names one of {listed(read)} more than once.")
+        raise Unfit(Code.FIELDS_REPEATED, what=what, names=listed(read))
     missing = [name for name in names if name not in read]
     if missing:
-        raise Unfit(f"{what} lacks {listed(missing)}.")
+        raise Unfit(Code.FIELDS_MISSING, what=what, missing=listed(missing))
     return read

@@ -94,9 +94,8 @@ def count_recommendations(
     Raises ValueError when a recommendation is not in exactly one group.
     """
     given = [tuple(group) for group in groups if group]
-    fault = grouping_fault(given, len(recommendations))
-    if fault is not None:
-        raise ValueError(fault)
+    if grouping_fault(given, len(recommendations)) is not None:
+        raise ValueError(f"not every recommendation is in exactly one group: {given}")
     counted = [_group(recommendations, members, effective) for members in given]
     counted.sort(key=lambda group: (-group.share, folded(group.title), group.members))
     return RecommendationCount(tuple(counted), effective)

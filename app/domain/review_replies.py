@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from app.domain.ballot import NO_OBJECT, Unfit, bounded_text, listed, shown
+from app.domain.ballot import NO_OBJECT, bounded_text, listed, shown
 from app.domain.criteria import MOST_DRAFT_CHARACTERS
 from app.domain.meeting import Json
+from app.domain.messages import Code, Unfit
 from app.domain.objections import Raised, Severity
 from app.domain.reply_text import folded, last_json_object, one_line
 from app.domain.steps import Read, ReplyStatus
@@ -24,7 +25,7 @@ def _read(text: str, blank: Mapping[str, Json], parse: Callable[[dict[str, Json]
     try:
         return Read(parse(answer))
     except Unfit as unfit:
-        return Read(blank, str(unfit))
+        return Read(blank, unfit.message)
 
 
 def _items(answer: Mapping[str, Json], key: str) -> list[Any]:
@@ -32,7 +33,7 @@ def _items(answer: Mapping[str, Json], key: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise Unfit(f"The key {shown(key)} must be a list.")
+        raise Unfit(Code.KEY_NOT_A_LIST, key=key)
     return cast("list[Any]", value)
 
 
@@ -58,10 +59,10 @@ class AuthorReading:
     def _parse(self, answer: dict[str, Json]) -> dict[str, Json]:
         draft = answer.get("draft")
         if not isinstance(draft, str) or not bounded_text(draft):
-            raise Unfit('The key "draft" must hold the whole draft as text.')
+            raise Unfit(Code.DRAFT_MISSING)
         # The deliverable is never cut short without its author knowing.
         if len(draft) > MOST_DRAFT_CHARACTERS:
-            raise Unfit(f"The draft is longer than {MOST_DRAFT_CHARACTERS} characters.")
+            raise Unfit(Code.DRAFT_TOO_LONG, most=MOST_DRAFT_CHARACTERS)
         rows = [_fields(item) for item in _items(answer, "changes")]
         changes = [{k: bounded_text(row.get(k)) for k in ("objection", "change")} for row in rows]
         left = [point for item in _items(answer, "open") if (point := bounded_text(item))]
@@ -94,12 +95,14 @@ class CriticReading:
     def _parse(self, answer: dict[str, Json]) -> dict[str, Json]:
         given = _items(answer, "objections")
         if len(given) > MOST_OBJECTIONS:
-            raise Unfit(f"There are more than {MOST_OBJECTIONS} objections; keep the weightiest.")
+            raise Unfit(Code.OBJECTIONS_TOO_MANY, most=MOST_OBJECTIONS)
         closed = _items(answer, "closed")
         unknown = [id_ for id_ in closed if id_ not in self.open_objections]
+        if unknown and not self.open_objections:
+            raise Unfit(Code.NOTHING_TO_CLOSE, unknown=listed(unknown))
         if unknown:
-            yours = listed(self.open_objections) or "none"
-            raise Unfit(f"You close {listed(unknown)}, but your open objections are {yours}.")
+            yours = listed(self.open_objections)
+            raise Unfit(Code.CLOSED_UNKNOWN, unknown=listed(unknown), yours=yours)
         return {
             "objections": [_objection(_fields(o), number) for number, o in enumerate(given, 1)],
             "closed": list(dict.fromkeys(closed)),
@@ -114,8 +117,8 @@ class CriticReading:
             value = said.get(folded(criterion))
             verdict = folded(value) if isinstance(value, str) else ""
             if verdict not in ("pass", "fail"):
-                what = f"The criterion {shown(criterion)} is {shown(value)}"
-                raise Unfit(f'{what}; under "criteria" it must be "pass" or "fail".')
+                known = shown(criterion)
+                raise Unfit(Code.VERDICT_UNKNOWN, criterion=known, value=shown(value))
             verdicts[criterion] = verdict
         return verdicts
 
@@ -124,13 +127,11 @@ def _objection(fields: Mapping[str, Json], number: int) -> dict[str, Json]:
     severity = fields.get("severity")
     known = folded(severity) if isinstance(severity, str) else ""
     if known not in set(Severity):
-        raise Unfit(
-            f'The "severity" of objection {number} is {shown(severity)}; '
-            f"it must be one of {listed(Severity)}."
-        )
+        given = shown(severity)
+        raise Unfit(Code.SEVERITY_UNKNOWN, number=number, value=given, known=listed(Severity))
     point = bounded_text(fields.get("point"), MOST_POINT_CHARACTERS)
     if not point:
-        raise Unfit(f'Objection {number} has no "point".')
+        raise Unfit(Code.POINT_MISSING, number=number)
     return {
         "severity": known,
         "material": one_line(bounded_text(fields.get("material")), 200),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from app.domain.meeting import Json
+from app.domain.messages import Code, Message
 from app.domain.reply_text import clean, without_thinking
 from app.domain.steps import Read, ReplyStatus
 
@@ -57,11 +58,9 @@ class SectionsReading:
 
     def read(self, text: str) -> Read:
         sections = read_sections(text, self.headings)
-        missing = [word for word in self.required if not sections[word.lower()]]
-        fault = None
-        if missing:
-            fault = "These sections are missing or empty: " + ", ".join(missing)
-        return Read({"sections": sections}, fault)
+        missing = tuple(word for word in self.required if not sections[word.lower()])
+        fault = Message.of(Code.SECTIONS_MISSING, headings=missing)
+        return Read({"sections": sections}, fault if missing else None)
 
     def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
         del status

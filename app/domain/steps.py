@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from app.domain.meeting import CompletionGate, Json
+from app.domain.messages import Message
 
 if TYPE_CHECKING:
     from app.domain.arbitration import Choice, Ruling
@@ -39,11 +40,11 @@ class ReplyStatus(StrEnum):
 class Read:
     """What was read from a reply: public event fields, and what is wrong with it, if anything.
 
-    A ``fault`` is a sentence addressed to the answerer; it is asked once more with it.
+    A ``fault`` is addressed to the answerer, who is asked once more with it.
     """
 
     values: Mapping[str, Json]
-    fault: str | None = None
+    fault: Message | None = None
 
 
 class Reading(Protocol):
@@ -77,7 +78,11 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of an ``Ask``; ``values`` is what was read, ``reason`` why there is no reply."""
+    """What came of an ``Ask``; ``values`` is what was read, ``reason`` why there is no reply.
+
+    ``out_of_time`` tells a timeout at the end of the whole meeting's time from one at the end of
+    the reply limit.
+    """
 
     who: str
     round: int
@@ -86,6 +91,7 @@ class Reply:
     values: Mapping[str, Json] = field(default_factory=dict[str, Json])
     reason: str | None = None
     asked_twice: bool = False
+    out_of_time: bool = False
 
     @property
     def usable(self) -> bool:

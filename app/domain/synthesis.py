@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from app.domain.meeting import Json
+from app.domain.messages import Code, Message
 from app.domain.reply_text import clean, last_json_object
 from app.domain.steps import Read, ReplyStatus
 
@@ -23,11 +24,11 @@ class SynthesisReading:
     def read(self, text: str) -> Read:
         draft = last_json_object(text)
         if draft is None:
-            return Read(self.absent(ReplyStatus.INVALID), "There is no JSON object in the reply.")
+            return Read(self.absent(ReplyStatus.INVALID), Message.of(Code.NO_OBJECT))
         synthesis: dict[str, Json] = {key: _text(draft.get(key)) for key in _TEXTS}
         synthesis |= {key: _points(draft.get(key)) for key in _LISTS}
         if not (synthesis["decision"] or synthesis["recommendation"]):
-            return Read({"synthesis": None}, 'The keys "decision" and "recommendation" are empty.')
+            return Read({"synthesis": None}, Message.of(Code.SYNTHESIS_EMPTY))
         return Read({"synthesis": synthesis})
 
     def absent(self, status: ReplyStatus) -> Mapping[str, Json]:

@@ -13,7 +13,6 @@ from app.domain.outcome import Degradation, Dissent
 from app.domain.reply_text import clean
 from app.domain.steps import Reply
 
-
 MOST_ARGUED_CHARACTERS = 4_000
 """Of one voter's words, in what an arbiter is shown."""
 

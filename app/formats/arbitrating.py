@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.arbitration import Choice, Ruling
-from app.domain.meeting import Json, Meeting
+from app.domain.meeting import ARBITER, Json, Meeting
 from app.domain.outcome import DecidedBy, DecisionSource, StopReason
 from app.domain.steps import Arbitrate, Part, Stopped, arbitrate
+from app.formats.format import PlannedAsk
 
 _STEP = "arbitration"
+RULE = "arbiter/rule"
+"""The template by which an agent is asked to rule."""
+
+ACCEPT, REJECT = "accept", "reject"
 
 _OPEN_TO_RULING = frozenset(
     {StopReason.NO_PROGRESS, StopReason.ROUNDS, StopReason.QUORUM, StopReason.THRESHOLD}
@@ -57,14 +62,18 @@ class Settled:
 
 def settle(meeting: Meeting, stopped_by: StopReason, round_: int, matter: Matter) -> Part[Settled]:
     """Have the arbiter rule, if there is one and what stopped the meeting is open to a ruling."""
-    if meeting.arbiter is None or stopped_by not in _OPEN_TO_RULING or not matter.choices:
+    if stopped_by not in _OPEN_TO_RULING:
         return Settled(stopped_by)
-    variables: dict[str, Json] = {
-        "topic": meeting.topic,
-        "context": meeting.context,
-        "excerpts": [{"label": e["label"], "text": e["text"]} for e in matter.excerpts],
-    }
-    step = Arbitrate(_STEP, round_, matter.question, matter.choices, matter.scope, variables)
+    return (yield from put(meeting, stopped_by, round_, matter))
+
+
+def put(meeting: Meeting, stopped_by: StopReason, round_: int, matter: Matter) -> Part[Settled]:
+    """The same whatever stopped the meeting, for what is known to be undecided."""
+    if meeting.arbiter is None or not matter.choices:
+        return Settled(stopped_by)
+    step = Arbitrate(
+        _STEP, round_, matter.question, matter.choices, matter.scope, _shown(meeting, matter)
+    )
     try:
         ruling = yield from arbitrate(step)
     except Stopped as stopped:
@@ -73,3 +82,30 @@ def settle(meeting: Meeting, stopped_by: StopReason, round_: int, matter: Matter
         return Settled(StopReason.RULING_EXPIRED)
     choice = next(choice for choice in matter.choices if choice.id == ruling.choice)
     return Settled(StopReason.RULING, ruling, choice, matter.scope)
+
+
+def _shown(meeting: Meeting, matter: Matter) -> dict[str, Json]:
+    """What an arbiter that is an agent sees beside the question and its choices."""
+    return {
+        "topic": meeting.topic,
+        "context": meeting.context,
+        "excerpts": [{"label": e["label"], "text": e["text"]} for e in matter.excerpts],
+    }
+
+
+def plan_ruling(meeting: Meeting, matter: Matter) -> tuple[PlannedAsk, ...]:
+    """The request to an arbiter that is an agent; ``matter`` is of the largest size it can have."""
+    if meeting.arbiter is None or meeting.arbiter.kind != "agent":
+        return ()
+    variables: dict[str, Json] = {
+        **_shown(meeting, matter),
+        "question": matter.question,
+        "choices": [choice.record() for choice in matter.choices],
+        "scope": matter.scope,
+    }
+    return (PlannedAsk(RULE, variables, 0, 1, ARBITER),)
+
+
+def accept_or_reject(text: str, barred_by: tuple[str, ...] = ()) -> tuple[Choice, Choice]:
+    """The choices about a text that stands or falls as a whole."""
+    return Choice(ACCEPT, text, barred_by), Choice(REJECT, f"{REJECT}: {text}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.ballot import MOST_TEXT_CHARACTERS
 from app.domain.completion_gate import ATTEMPTS, Close, CompletionReading, GateStatus
@@ -98,6 +98,7 @@ def pass_gate(
         asks = _closing_questions(meeting, text, attempt, after_round, reasons)
         action = yield from confirm(Confirm(key, settings, asks, attempt))
         if isinstance(action, Close):
+            action = _with_open_wishes(action, reasons)
             break
         reasons = dict(action.reasons)
         revised = yield from revise(reasons)
@@ -111,6 +112,12 @@ def pass_gate(
     closed = {"round": after_round, **passed.record()}
     yield from note(f"{key}/closed", COMPLETION_CLOSED, **closed)
     return passed
+
+
+def _with_open_wishes(action: Close, before: Mapping[str, str]) -> Close:
+    """Close with the wishes of the first asking too, of those who have not said it is met."""
+    still = {who: why for who, why in before.items() if who not in action.completed_by}
+    return replace(action, reasons={**still, **action.reasons})
 
 
 def _closing_questions(

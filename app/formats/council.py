@@ -7,11 +7,11 @@ that the synthesis is complete, after one revision if they ask for one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from app.domain import events
-from app.domain.ballot import LetterRankingReading
+from app.domain.ballot import MOST_TEXT_CHARACTERS, LetterRankingReading
 from app.domain.council import MOST_ANSWER_CHARACTERS, AnswerReading
 from app.domain.council_stages import Stages
 from app.domain.cut_short import cut_short
@@ -20,13 +20,24 @@ from app.domain.meeting import CHAIR, SECRETARY, Json, Meeting, Seat, label_lett
 from app.domain.outcome import (
     Completeness,
     DecidedBy,
+    DecisionSource,
     Degradation,
     Dissent,
     Outcome,
     Result,
     StopReason,
 )
+from app.domain.reply_text import clean
 from app.domain.steps import Ask, Conversation, Part, Reply, Stopped, gather, note
+from app.domain.synthesis import MOST_SENTENCE_CHARACTERS
+from app.formats.arbitrating import (
+    REJECT,
+    Matter,
+    Settled,
+    accept_or_reject,
+    plan_ruling,
+    put,
+)
 from app.formats.closing import (
     SYNTHESIS_STEP,
     GatePassed,
@@ -36,7 +47,12 @@ from app.formats.closing import (
     result_of,
 )
 from app.formats.format import Format, PlannedAsk, longest
-from app.formats.rounds import plan_closing, synthesis_text, until_stopped
+from app.formats.rounds import (
+    MOST_SYNTHESIS_CHARACTERS,
+    plan_closing,
+    synthesis_text,
+    until_stopped,
+)
 
 _ANSWERS, _RANKS = 1, 2
 _SYNTHESIS = "council/synthesis"
@@ -60,6 +76,7 @@ class _Council:
     chair_failed: bool = False
     chair_replaced: bool = False
     gate: GatePassed | None = None
+    settled: Settled = field(default_factory=lambda: Settled(StopReason.COMPLETED))
 
     @property
     def presiding(self) -> str:
@@ -78,7 +95,8 @@ def hold(meeting: Meeting) -> Conversation:
     stopped_by = yield from until_stopped(_deliberate(council))
     if stopped_by is not StopReason.CANCELLATION and council.stages.texts:
         stopped_by = yield from _close(council, stopped_by)
-    return _outcome(council, stopped_by)
+    council.settled = yield from _arbitrate(council, stopped_by)
+    return _outcome(council, council.settled.stopped_by)
 
 
 def _deliberate(council: _Council) -> Part[StopReason]:
@@ -86,7 +104,7 @@ def _deliberate(council: _Council) -> Part[StopReason]:
     answers = yield from _round(_ANSWERS, _questions(meeting))
     council.stages = Stages(meeting, answers)
     if not council.stages.texts:
-        return cut_short(answers, meeting.limits) or StopReason.AGENTS_UNAVAILABLE
+        return cut_short(answers) or StopReason.AGENTS_UNAVAILABLE
     letters = council.stages.letters
     rankings = yield from _round(_RANKS, _ballots(council.stages), letters=letters)
     council.stages = Stages(meeting, answers, rankings)
@@ -218,6 +236,36 @@ def _synthesis_variables(council: _Council) -> dict[str, Json]:
     }
 
 
+# --- the arbiter --------------------------------------------------------------------------------
+
+
+def _arbitrate(council: _Council, stopped_by: StopReason) -> Part[Settled]:
+    """A synthesis that the members would not confirm stands or falls with the arbiter, if there
+    is one (PROTOCOLS 10 and 11)."""
+    synthesis, gate = council.synthesis, council.gate
+    if stopped_by is not StopReason.COMPLETED or synthesis is None or gate is None or gate.complete:
+        return Settled(stopped_by)
+    meeting = council.meeting
+    wanting = [
+        {"label": meeting.label(who), "text": clean(reason, MOST_TEXT_CHARACTERS)}
+        for who, reason in gate.closing.reasons.items()
+    ]
+    matter = _matter(meeting, _sentence(synthesis), synthesis_text(synthesis), wanting)
+    return (yield from put(meeting, stopped_by, _RANKS, matter))
+
+
+def _matter(
+    meeting: Meeting, sentence: str, whole: str, wanting: Sequence[Mapping[str, Json]]
+) -> Matter:
+    excerpts = [{"label": CHAIR, "text": whole}, *wanting]
+    return Matter(meeting.topic, accept_or_reject(sentence), meeting.topic, excerpts)
+
+
+def _sentence(synthesis: Mapping[str, Json]) -> str:
+    """What a synthesis comes to, as the one text that is decided on."""
+    return synthesis["decision"] or synthesis["recommendation"]
+
+
 # --- the outcome --------------------------------------------------------------------------------
 
 
@@ -229,33 +277,47 @@ def _outcome(council: _Council, stopped_by: StopReason) -> Outcome:
     decided_by: DecidedBy | None = None
     if whole and synthesis is not None:
         result, completeness = Result.DECIDED, Completeness.COMPLETE
-        decision = synthesis["decision"] or synthesis["recommendation"]
+        decision = _sentence(synthesis)
         decided_by = DecidedBy("chair", council.presiding, council.meeting.topic)
+    source: DecisionSource | None = "synthesis" if whole else None
+    if council.settled.decision is not None:
+        result, completeness = Result.DECIDED, Completeness.COMPLETE
+        decision, source = council.settled.decision
+        decided_by = council.settled.decided_by
     return Outcome(
         result=result,
         stopped_by=stopped_by,
         completeness=completeness,
         decision=decision,
-        decision_source="synthesis" if whole else None,
+        decision_source=source,
         decided_by=decided_by,
         effective_participants=len(council.stages.texts),
         dissents=_dissents(council),
         synthesis=synthesis,
         numbers_name="council",
         numbers=_numbers(council),
-        findings={} if council.gate is None else {"completion": council.gate.record()},
+        findings=_findings(council),
         degradation=_degradation(council),
     )
 
 
+def _findings(council: _Council) -> dict[str, Json]:
+    completion = {} if council.gate is None else {"completion": council.gate.record()}
+    return completion | council.settled.findings()
+
+
 def _dissents(council: _Council) -> tuple[Dissent, ...]:
-    """Who still wanted a revision when the gate closed.
+    """Who still wanted a revision when the gate closed; or who did not, where an arbiter has
+    rejected what they held complete.
 
     A low rank is none: it is about another's answer, and not about what the chair made of all.
     """
     if council.gate is None:
         return ()
-    reasons = council.gate.closing.reasons
+    closing, choice = council.gate.closing, council.settled.choice
+    if choice is not None and choice.id == REJECT:
+        return tuple(Dissent(who, "complete", "") for who in closing.completed_by)
+    reasons = closing.reasons
     return tuple(Dissent(who, "needs_revision", why) for who, why in reasons.items())
 
 
@@ -302,7 +364,15 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
         PlannedAsk("council/answer", question, seats, seats),
         PlannedAsk("council/rank", ranked, seats, seats),
         *_plan_closing(meeting, read),
+        *plan_ruling(meeting, _longest_matter(meeting)),
     )
+
+
+def _longest_matter(meeting: Meeting) -> Matter:
+    label = meeting.label(meeting.seats[-1].name)
+    wanting = [{"label": label, "text": longest(MOST_TEXT_CHARACTERS)}] * len(meeting.seats)
+    whole = longest(MOST_SYNTHESIS_CHARACTERS)
+    return _matter(meeting, longest(MOST_SENTENCE_CHARACTERS), whole, wanting)
 
 
 def _plan_closing(meeting: Meeting, read: Mapping[str, Json]) -> tuple[PlannedAsk, ...]:

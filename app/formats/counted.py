@@ -11,17 +11,27 @@ from app.domain.steps import Part, Stopped
 from app.formats.closing import pass_gate, result_of
 from app.formats.rounds import Ending
 
-_FULL_COURSE = frozenset({StopReason.COMPLETED, StopReason.THRESHOLD, StopReason.QUORUM})
+_FULL_COURSE = frozenset(
+    {
+        StopReason.COMPLETED,
+        StopReason.THRESHOLD,
+        StopReason.QUORUM,
+        StopReason.RULING,
+        StopReason.RULING_EXPIRED,
+    }
+)
 """The rules were followed to their end, also where they decided nothing."""
 
 
-def confirm(meeting: Meeting, decision: str, round_: int) -> Part[Ending]:
+def confirm(
+    meeting: Meeting, decision: str, round_: int, stopped_by: StopReason = StopReason.COMPLETED
+) -> Part[Ending]:
     """Put what was decided in this round to the completion gate, where one is wanted.
 
     The count stands whatever is answered (PROTOCOLS 10), and a limit that is met
     meanwhile comes after it (PROTOCOLS 11); the record then says that nobody confirmed it.
     """
-    ending = Ending(StopReason.COMPLETED)
+    ending = Ending(stopped_by)
     try:
         ending.gate = yield from pass_gate(
             meeting, decision, _nothing_to_redraft, after_round=round_

@@ -49,7 +49,7 @@ from app.domain.progress import FIRST_ROUND, Progress
 from app.domain.shuffling import shuffled
 from app.domain.steps import Ask, Conversation, Part, Reply, gather, note
 from app.domain.summary import MOST_SUMMARY_CHARACTERS
-from app.formats.arbitrating import Matter, Settled, settle
+from app.formats.arbitrating import Matter, Settled, plan_ruling, settle
 from app.formats.closing import result_of
 from app.formats.format import Format, PlannedAsk, longest
 from app.formats.rounds import (
@@ -306,7 +306,7 @@ def _outcome(debate: _Debate, ending: Ending, settled: Settled) -> Outcome:
         decision_source=source,
         decided_by=(settled.decided_by or _decided_by(debate)) if decided else None,
         effective_participants=usable(debate.last) if debate.last else 0,
-        dissents=dissents(debate.rounds),
+        dissents=dissents(debate.rounds, settled.choice and settled.choice.id) + ending.dissents(),
         synthesis=ending.synthesis,
         numbers_name="debate",
         numbers=debate_numbers(
@@ -372,7 +372,15 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
             PlannedAsk(_ANSWER, _longest_answer(debate, opening, n), seats * (n < usual), seats)
             for n in range(1, rounds)
         ]
-    return (*planned, *plan_closing(meeting, _SYNTHESIS, read))
+    ruling = plan_ruling(meeting, _longest_matter(debate))
+    return (*planned, *ruling, *plan_closing(meeting, _SYNTHESIS, read))
+
+
+def _longest_matter(debate: _Debate) -> Matter:
+    proposal, said = longest(MOST_PROPOSAL_CHARACTERS), longest(MOST_QUOTED_CHARACTERS)
+    choices = tuple(Choice(label, proposal) for label in debate.labels.values())
+    excerpts = [{"label": label, "text": said} for label in debate.labels.values()]
+    return Matter(debate.meeting.topic, choices, debate.meeting.topic, excerpts)
 
 
 def _longest_answer(debate: _Debate, opening: Mapping[str, Json], rounds: int) -> dict[str, Json]:

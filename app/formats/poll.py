@@ -12,10 +12,17 @@ from dataclasses import dataclass
 
 from app.domain import events
 from app.domain.ballot import RankingReading
-from app.domain.cut_short import cut_short
+from app.domain.cut_short import cut_short, limits_met
 from app.domain.grouping import GroupingReading
 from app.domain.meeting import SECRETARY, Json, Meeting, Seat
-from app.domain.outcome import DecidedBy, Degradation, Dissent, Outcome, StopReason
+from app.domain.outcome import (
+    DecidedBy,
+    Degradation,
+    Dissent,
+    Outcome,
+    StopReason,
+    first_to_count,
+)
 from app.domain.poll_ballots import (
     MOST_RECOMMENDATIONS,
     MOST_TITLE_CHARACTERS,
@@ -96,7 +103,9 @@ def _ask_everybody(poll: _Poll) -> Part[StopReason]:
     count = poll.count
     yield from _tell(poll, count)
     if count is None:
-        return cut_short(poll.replies, poll.meeting.limits) or StopReason.QUORUM
+        return cut_short(poll.replies) or StopReason.COMPLETED
+    if count.leader is None:
+        return first_to_count(limits_met(poll.replies)) or StopReason.COMPLETED
     return StopReason.COMPLETED
 
 
@@ -225,7 +234,7 @@ def _outcome(poll: _Poll, ending: Ending, count: PollCount | None) -> Outcome:
         decision_source=source if leader else None,
         decided_by=DecidedBy("poll", poll.output, poll.question) if leader else None,
         effective_participants=count.effective if count else 0,
-        dissents=_dissents(poll, count, leader),
+        dissents=_dissents(poll, count, leader) + ending.dissents(),
         numbers_name="poll",
         numbers=_numbers(poll, count),
         findings=_findings(poll, ending, count),

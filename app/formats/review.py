@@ -8,16 +8,25 @@ that everybody is content does not make it complete.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.domain import events
 from app.domain.ballot import MOST_TEXT_CHARACTERS
-from app.domain.criteria import MOST_DRAFT_CHARACTERS
+from app.domain.criteria import MOST_DRAFT_CHARACTERS, Verdict
 from app.domain.meeting import Json, Meeting, Seat
 from app.domain.objections import Changes, Ledger, Objection, Raised, Severity
-from app.domain.outcome import DecidedBy, Outcome, Result, StopReason
+from app.domain.outcome import (
+    DecidedBy,
+    DecisionSource,
+    Outcome,
+    Result,
+    StopReason,
+    first_to_count,
+)
+from app.domain.reply_text import one_line
 from app.domain.review_faults import review_faults
 from app.domain.review_record import (
+    MOST_EXCERPT_CHARACTERS,
     MOST_QUOTE_CHARACTERS,
     MOST_SHOWN_OBJECTIONS,
     author_variables,
@@ -25,11 +34,20 @@ from app.domain.review_record import (
     criteria_record,
     critic_variables,
     open_dissents,
+    put_to_arbiter,
     shown_objection,
 )
 from app.domain.review_replies import MOST_POINT_CHARACTERS, AuthorReading, CriticReading
 from app.domain.reviewing import AUTHOR, CRITIC, ReviewRound, close_round, stall_kind
 from app.domain.steps import Ask, Conversation, Part, consult, gather, note
+from app.formats.arbitrating import (
+    ACCEPT,
+    Matter,
+    Settled,
+    accept_or_reject,
+    plan_ruling,
+    settle,
+)
 from app.formats.closing import result_of
 from app.formats.format import Format, PlannedAsk, longest
 from app.formats.rounds import (
@@ -38,13 +56,14 @@ from app.formats.rounds import (
     close,
     degradation,
     plan_closing,
+    stops_met,
     until_stopped,
     usable,
 )
 
 _SYNTHESIS = "review/synthesis"
-_SILENT_ROUNDS = 2
-"""Rounds running without a usable reply, after which the agents count as unavailable."""
+_MOST_CHOICE_CHARACTERS = 400
+"""Of a draft, where it stands in one line as what may be chosen; the whole is shown beside it."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +99,18 @@ class _Review:
 def hold(meeting: Meeting) -> Conversation:
     review = _Review(meeting)
     stopped_by = yield from until_stopped(_work(review))
+    settled = Settled(stopped_by)
+    if review.last is not None and review.draft:
+        matter = _matter(meeting, review.draft, review.last.results, review.ledger)
+        settled = yield from settle(meeting, stopped_by, len(review.rounds), matter)
     ending = yield from close(
         meeting,
-        stopped_by,
+        settled.stopped_by,
         review.rounds,
         _SYNTHESIS,
         lambda: _closing(review, review.rounds[-1]),
     )
-    return _outcome(review, ending)
+    return _outcome(review, ending, settled)
 
 
 def _work(review: _Review) -> Part[StopReason]:
@@ -135,7 +158,8 @@ def _tell(closed: ReviewRound, done: Changes) -> Part[None]:
     by_id = {objection.id: objection for objection in closed.ledger.objections}
     for word, type_, ids in told:
         for id_ in ids:
-            content = {**by_id[id_].record(), "round": closed.number}
+            objection = by_id[id_].record()
+            content = {**objection, "raised_in": objection["round"], "round": closed.number}
             yield from note(f"round-{closed.number}/{id_}/{word}", type_, **content)
 
 
@@ -143,13 +167,12 @@ def _stop_after(review: _Review) -> Part[StopReason | None]:
     """Whether the round just closed is the last, in the order of PROTOCOLS 11."""
     limits, rounds = review.meeting.limits, review.rounds
     number = len(rounds)
+    met = stops_met(rounds, limits)
     if rounds[-1].complete(review.meeting):
-        return StopReason.COMPLETED
-    lately = rounds[-_SILENT_ROUNDS:]
-    if len(lately) == _SILENT_ROUNDS and not any(usable(round_) for round_ in lately):
-        return StopReason.AGENTS_UNAVAILABLE
-    idle = rounds[-limits.no_progress_rounds :]
-    if len(idle) == limits.no_progress_rounds and not any(held.progress.made for held in idle):
+        met.add(StopReason.COMPLETED)
+    stop = first_to_count(met)
+    if stop is StopReason.NO_PROGRESS:
+        idle = rounds[-limits.no_progress_rounds :]
         stalled = {
             "kind": stall_kind(idle).value,
             "round": number,
@@ -158,8 +181,7 @@ def _stop_after(review: _Review) -> Part[StopReason | None]:
             "waiting": list(idle[-1].waiting),
         }
         yield from note(f"round-{number}/stalled", events.PROGRESS_STALLED, **stalled)
-        return StopReason.NO_PROGRESS
-    return StopReason.ROUNDS if number >= limits.rounds else None
+    return stop
 
 
 # --- what is asked ------------------------------------------------------------------------------
@@ -188,30 +210,47 @@ def _closing(review: _Review, last: ReviewRound) -> dict[str, Json]:
     )
 
 
+def _matter(meeting: Meeting, draft: str, results: Mapping[str, Verdict], ledger: Ledger) -> Matter:
+    """The draft stands or falls as it is, and never without what is required of it."""
+    missing = tuple(c.id for c in meeting.criteria if c.required and results.get(c.id) != "pass")
+    choices = accept_or_reject(one_line(draft, _MOST_CHOICE_CHARACTERS), missing)
+    excerpts = put_to_arbiter(meeting, draft, results, ledger)
+    return Matter(meeting.topic, choices, meeting.topic, excerpts)
+
+
 # --- the outcome --------------------------------------------------------------------------------
 
 
-def _outcome(review: _Review, ending: Ending) -> Outcome:
+def _outcome(review: _Review, ending: Ending, settled: Settled) -> Outcome:
     meeting, last = review.meeting, review.last
-    decided = ending.stopped_by is StopReason.COMPLETED
+    decided = ending.stopped_by in (StopReason.COMPLETED, StopReason.RULING)
     result, completeness = result_of(ending.stopped_by)
     if decided:
         result, completeness = Result.DECIDED, ending.completeness(meeting)
+    decision, source = _decision(review, settled) if decided else (None, None)
     return Outcome(
         result=result,
         stopped_by=ending.stopped_by,
         completeness=completeness,
-        decision=review.draft if decided else None,
-        decision_source="draft" if decided else None,
-        decided_by=_by_rule(meeting) if decided else None,
+        decision=decision,
+        decision_source=source,
+        decided_by=(settled.decided_by or _by_rule(meeting)) if decided else None,
         effective_participants=usable(last) if last else 0,
-        dissents=open_dissents(review.ledger),
+        dissents=open_dissents(review.ledger) + ending.dissents(),
         synthesis=ending.synthesis,
         numbers_name="review",
         numbers=_numbers(review),
-        findings=_findings(review) | ending.findings(),
+        findings=_findings(review) | settled.findings() | ending.findings(),
         degradation=degradation(meeting, review.rounds, Notes(), ending),
     )
+
+
+def _decision(review: _Review, settled: Settled) -> tuple[str, DecisionSource]:
+    """The whole deliverable where it passed or was accepted; of a rejection, that it was one."""
+    if settled.choice is None:
+        return review.draft, "draft"
+    accepted = settled.choice.id == ACCEPT
+    return review.draft if accepted else settled.choice.text, "ruling"
 
 
 def _by_rule(meeting: Meeting) -> DecidedBy:
@@ -261,8 +300,17 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
         PlannedAsk("review/author", first, 1, 1),
         PlannedAsk("review/author", again, usual - 1, rounds - 1),
         PlannedAsk("review/critic", judged, len(critics) * usual, len(critics) * rounds),
+        *plan_ruling(meeting, _longest_matter(meeting)),
         *plan_closing(meeting, _SYNTHESIS, read),
     )
+
+
+def _longest_matter(meeting: Meeting) -> Matter:
+    label = meeting.label(meeting.seats[-1].name)
+    draft = longest(MOST_DRAFT_CHARACTERS)
+    excerpt: dict[str, Json] = {"label": label, "text": longest(MOST_EXCERPT_CHARACTERS)}
+    matter = _matter(meeting, draft, {}, Ledger())
+    return replace(matter, excerpts=[*matter.excerpts, *[excerpt] * MOST_SHOWN_OBJECTIONS])
 
 
 def _longest_objection(meeting: Meeting) -> dict[str, Json]:

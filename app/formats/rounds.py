@@ -9,9 +9,10 @@ from typing import Protocol
 from app.domain import events
 from app.domain.ballot import MOST_TEXT_CHARACTERS
 from app.domain.completion_gate import Close
-from app.domain.gate_record import completeness_after, gate_degradation, gate_findings
+from app.domain.cut_short import limits_met
+from app.domain.gate_record import completeness_after, gate_degradation, gate_dissents
 from app.domain.meeting import SECRETARY, Json, Limits, Meeting
-from app.domain.outcome import Completeness, Degradation, StopReason, first_to_count
+from app.domain.outcome import Completeness, Degradation, Dissent, StopReason, first_to_count
 from app.domain.progress import Progress
 from app.domain.reply_text import clean
 from app.domain.sections import SectionsReading
@@ -34,7 +35,7 @@ _SILENT_ROUNDS = 2
 """Rounds running without a usable reply, after which the agents count as unavailable."""
 
 _REDRAFT_STEP = f"{SYNTHESIS_STEP}-2"
-_MOST_DRAFT_CHARACTERS = 16_000
+MOST_SYNTHESIS_CHARACTERS = 16_000
 """Of a synthesis that is put to the completion gate."""
 
 
@@ -58,23 +59,34 @@ def usable(round_: RoundHeld) -> int:
 def stop_after(
     rounds: Sequence[RoundHeld], limits: Limits, *, agreed: bool
 ) -> Part[StopReason | None]:
-    """Whether the round just closed is the last, in the order of PROTOCOLS 11."""
+    """Whether the round just closed is the last, and what ended the meeting then."""
+    met = stops_met(rounds, limits)
     if agreed:
-        return StopReason.CONSENSUS
-    lately = rounds[-_SILENT_ROUNDS:]
-    if len(lately) == _SILENT_ROUNDS and not any(usable(round_) for round_ in lately):
-        return StopReason.AGENTS_UNAVAILABLE
-    idle = rounds[-limits.no_progress_rounds :]
-    if len(idle) == limits.no_progress_rounds and not any(r.progress.made for r in idle):
+        met.add(StopReason.CONSENSUS)
+    stop = first_to_count(met)
+    if stop is StopReason.NO_PROGRESS:
         yield from note(
             f"round-{len(rounds)}/stalled",
             events.PROGRESS_STALLED,
             kind="stalemate",
             round=len(rounds),
-            rounds_without_progress=len(idle),
+            rounds_without_progress=limits.no_progress_rounds,
         )
-        return StopReason.NO_PROGRESS
-    return StopReason.ROUNDS if len(rounds) >= limits.rounds else None
+    return stop
+
+
+def stops_met(rounds: Sequence[RoundHeld], limits: Limits) -> set[StopReason]:
+    """Every limit that the rounds so far have met (PROTOCOLS 11, stop conditions)."""
+    met = set(limits_met(rounds[-1].replies))
+    lately = rounds[-_SILENT_ROUNDS:]
+    if len(lately) == _SILENT_ROUNDS and not any(usable(round_) for round_ in lately):
+        met.add(StopReason.AGENTS_UNAVAILABLE)
+    idle = rounds[-limits.no_progress_rounds :]
+    if len(idle) == limits.no_progress_rounds and not any(r.progress.made for r in idle):
+        met.add(StopReason.NO_PROGRESS)
+    if len(rounds) >= limits.rounds:
+        met.add(StopReason.ROUNDS)
+    return met
 
 
 def until_stopped(talk: Part[StopReason]) -> Part[StopReason]:
@@ -155,7 +167,10 @@ class Ending:
         return completeness_after(self.closing)
 
     def findings(self) -> dict[str, Json]:
-        return gate_findings(self.closing)
+        return {} if self.gate is None else {"completion": self.gate.record()}
+
+    def dissents(self) -> tuple[Dissent, ...]:
+        return gate_dissents(self.closing)
 
 
 def close(
@@ -214,7 +229,7 @@ class _Drafting:
 
 def synthesis_text(synthesis: Mapping[str, Json]) -> str:
     """A synthesis as text to be confirmed, under its keys, which are the same in every language."""
-    return clean("\n\n".join(_synthesis_parts(synthesis)), _MOST_DRAFT_CHARACTERS)
+    return clean("\n\n".join(_synthesis_parts(synthesis)), MOST_SYNTHESIS_CHARACTERS)
 
 
 def _synthesis_parts(synthesis: Mapping[str, Json]) -> Iterator[str]:
@@ -251,7 +266,7 @@ def plan_closing(
         "label": meeting.label(meeting.seats[-1].name),
         "text": longest(MOST_TEXT_CHARACTERS),
     }
-    draft = longest(_MOST_DRAFT_CHARACTERS)
+    draft = longest(MOST_SYNTHESIS_CHARACTERS)
     again = {**variables, "draft": draft, "reasons": [reason] * len(meeting.seats)}
     return (
         *planned,

@@ -31,7 +31,7 @@ from app.domain.summary import (
     MOST_SUMMARY_CHARACTERS,
     extractive_summary,
 )
-from app.formats.arbitrating import Matter, Settled, settle
+from app.formats.arbitrating import REJECT, Matter, Settled, plan_ruling, settle
 from app.formats.closing import result_of
 from app.formats.format import Format, PlannedAsk, longest
 from app.formats.rounds import (
@@ -47,7 +47,7 @@ from app.formats.rounds import (
     usable,
 )
 
-_ADOPT, _REJECT = "adopt", "reject"
+_ADOPT = "adopt"
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,9 @@ def hold(meeting: Meeting) -> Conversation:
     table = _Table.of(meeting)
     stopped_by = yield from until_stopped(_talk(table))
     settled = Settled(stopped_by)
-    if table.rounds:
-        settled = yield from settle(meeting, stopped_by, len(table.rounds), _matter(table))
+    if table.last is not None:
+        matter = _matter(table.last.motion, _quoted(meeting, table.last.replies))
+        settled = yield from settle(meeting, stopped_by, len(table.rounds), matter)
     ending = yield from close(
         meeting,
         settled.stopped_by,
@@ -219,11 +220,10 @@ def _synthesis_variables(table: _Table) -> dict[str, Json]:
     }
 
 
-def _matter(table: _Table) -> Matter:
+def _matter(motion: str, quoted: Sequence[Json]) -> Matter:
     """An arbiter adopts or rejects the motion as it stands (PROTOCOLS 11, arbitration)."""
-    last = table.rounds[-1]
-    choices = (Choice(_ADOPT, last.motion), Choice(_REJECT, f"{_REJECT}: {last.motion}"))
-    return Matter(last.motion, choices, last.motion, _quoted(table.meeting, last.replies))
+    choices = (Choice(_ADOPT, motion), Choice(REJECT, f"{REJECT}: {motion}"))
+    return Matter(motion, choices, motion, quoted)
 
 
 def _outcome(table: _Table, ending: Ending, settled: Settled) -> Outcome:
@@ -243,7 +243,7 @@ def _outcome(table: _Table, ending: Ending, settled: Settled) -> Outcome:
         decision_source=source,
         decided_by=(settled.decided_by or _decided_by(table)) if decided else None,
         effective_participants=usable(last) if last else 0,
-        dissents=dissents(last, lost=_lost_side(settled)),
+        dissents=dissents(last, lost=_lost_side(settled)) + ending.dissents(),
         synthesis=ending.synthesis,
         numbers_name="tally",
         numbers=numbers(table.rounds, len(table.meeting.seats)),
@@ -261,7 +261,7 @@ def _decision(table: _Table, synthesis: Mapping[str, Json] | None) -> tuple[str,
 
 def _lost_side(settled: Settled) -> Stance:
     """Whose view lost: who opposed the motion, or who backed it when it was rejected."""
-    rejected = settled.choice is not None and settled.choice.id == _REJECT
+    rejected = settled.choice is not None and settled.choice.id == REJECT
     return Stance.AGREE if rejected else Stance.DISAGREE
 
 
@@ -298,6 +298,7 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
         PlannedAsk("roundtable/ask", opening, seats, seats),
         PlannedAsk("roundtable/ask", later, seats * (usual - 1), seats * (rounds - 1)),
         PlannedAsk("roundtable/compress", read, usual - 1, rounds - 1, SECRETARY),
+        *plan_ruling(meeting, _matter(longest(MOST_MOTION_CHARACTERS), [quoted] * seats)),
         *plan_closing(meeting, "roundtable/synthesis", read),
     )
 

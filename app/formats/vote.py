@@ -8,20 +8,30 @@ decide. Below quorum nothing is decided, and a tie does not pass.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.domain import events
+from app.domain.arbitration import Choice
 from app.domain.arguments import RebuttalReading, answers_the_others, shown_to
 from app.domain.ballot import ABSTAIN, RankingReading, VoteReading
 from app.domain.balloting import Balloting, refused_abstention
 from app.domain.cut_short import cut_short
 from app.domain.meeting import Json, Meeting, Seat
-from app.domain.outcome import DecidedBy, Degradation, Outcome, Result, StopReason
+from app.domain.outcome import (
+    DecidedBy,
+    DecisionSource,
+    Degradation,
+    Outcome,
+    Result,
+    StopReason,
+)
 from app.domain.reply_text import clean, without_thinking
 from app.domain.shuffling import shuffled
-from app.domain.steps import Ask, Conversation, Part, Reading, Reply, Stopped, gather, note
+from app.domain.steps import Ask, Conversation, Part, Reading, Reply, gather, note
 from app.domain.vote_record import (
+    MOST_ARGUED_CHARACTERS,
+    argued,
     handoff,
     question_of,
     vote_degradation,
@@ -31,10 +41,13 @@ from app.domain.vote_record import (
 )
 from app.domain.vote_rules import VoteRules, ladder, revotes, vote_faults
 from app.domain.voting import ExpertOverride, Protocol, Reason, Rules, expert_override
+from app.formats.arbitrating import Matter, Settled, plan_ruling, settle
 from app.formats.closing import missing_replies, plan_gate
 from app.formats.counted import confirm, result_of_count, unconfirmed
 from app.formats.format import Format, PlannedAsk, longest
-from app.formats.rounds import Ending, stop_after
+from app.formats.rounds import Ending, stop_after, until_stopped
+
+_DECIDED = frozenset({StopReason.COMPLETED, StopReason.RULING})
 
 _MOST_RATIONALE_CHARACTERS = 1_000
 _MOST_REBUTTAL_CHARACTERS = 2_000
@@ -52,6 +65,7 @@ class _Vote:
     steps: list[dict[str, Json]] = field(default_factory=list[dict[str, Json]])
     """What was done from the ladder, in order."""
     override: ExpertOverride | None = None
+    settled: Settled = field(default_factory=lambda: Settled(StopReason.THRESHOLD))
 
     @property
     def last(self) -> Balloting | None:
@@ -63,6 +77,8 @@ class _Vote:
 
     @property
     def chosen(self) -> str | None:
+        if self.settled.choice is not None:
+            return self.settled.choice.text
         if self.override is not None:
             return self.override.option
         return self.last.tally.passed if self.last else None
@@ -74,12 +90,11 @@ class _Vote:
 
 def hold(meeting: Meeting) -> Conversation:
     vote = _Vote(meeting, Rules.read(meeting.rules))
-    try:
-        ending = Ending((yield from _decide(vote)))
-    except Stopped as stopped:
-        ending = Ending(stopped.reason)
+    stopped_by = yield from until_stopped(_decide(vote))
+    vote.settled = yield from _arbitrate(vote, stopped_by)
+    ending = Ending(vote.settled.stopped_by)
     if vote.chosen is not None:
-        ending = yield from confirm(meeting, vote.chosen, len(vote.ballots))
+        ending = yield from confirm(meeting, vote.chosen, len(vote.ballots), ending.stopped_by)
     return _outcome(vote, ending)
 
 
@@ -97,8 +112,9 @@ def _decide(vote: _Vote) -> Part[StopReason]:
         elif rung == "deliberate":
             ended = yield from _talk_it_over(vote, experts="expert" in climbed)
         else:
-            # Nobody here may decide it yet: the record hands the case on (``handoff``).
-            vote.steps.append({"step": "escalate", "round": len(vote.ballots)})
+            arbiter = vote.meeting.arbiter
+            to = {} if arbiter is None else {"to": arbiter.shown}
+            vote.steps.append({"step": "escalate", "round": len(vote.ballots), **to})
         climbed.append(rung)
     return ended or _stop_of(vote, StopReason.THRESHOLD)
 
@@ -124,7 +140,7 @@ def _hold_ballot(vote: _Vote) -> Part[StopReason | None]:
 def _stop_of(vote: _Vote, otherwise: StopReason) -> StopReason:
     """What ended a vote that passed nothing: a limit that kept ballots out, or the rules."""
     replies = vote.ballots[-1].replies
-    return cut_short(replies, vote.meeting.limits) or otherwise
+    return cut_short(replies) or otherwise
 
 
 def _ask_experts(vote: _Vote) -> StopReason | None:
@@ -169,6 +185,25 @@ def _tell(vote: _Vote, held: Balloting) -> Part[None]:
         progress=held.progress.record(),
         effective_participants=held.effective,
     )
+
+
+def _arbitrate(vote: _Vote, stopped_by: StopReason) -> Part[Settled]:
+    """Every option goes to the arbiter, if there is one (PROTOCOLS 7, escalate and quorum).
+
+    A ladder that was fixed without that step is not made longer.
+    """
+    meeting, last = vote.meeting, vote.last
+    handed_on = stopped_by is not StopReason.THRESHOLD or vote.escalated
+    if last is None or vote.chosen is not None or not handed_on:
+        return Settled(stopped_by)
+    matter = _matter(meeting, argued(meeting, last))
+    return (yield from settle(meeting, stopped_by, last.number, matter))
+
+
+def _matter(meeting: Meeting, excerpts: Sequence[Mapping[str, Json]]) -> Matter:
+    question = question_of(meeting)
+    choices = tuple(Choice(option, option) for option in meeting.options)
+    return Matter(question, choices, question, excerpts)
 
 
 # --- what is asked ------------------------------------------------------------------------------
@@ -286,7 +321,7 @@ def _rebuttal(reply: Reply | None) -> str:
 
 
 def _outcome(vote: _Vote, ending: Ending) -> Outcome:
-    decided = ending.stopped_by is StopReason.COMPLETED
+    decided = ending.stopped_by in _DECIDED
     result, completeness = result_of_count(vote.meeting, ending, decided=decided)
     chosen = vote.chosen if decided else None
     last = vote.last
@@ -295,10 +330,10 @@ def _outcome(vote: _Vote, ending: Ending) -> Outcome:
         stopped_by=ending.stopped_by,
         completeness=completeness,
         decision=chosen,
-        decision_source="option" if chosen else None,
+        decision_source=_source(vote) if chosen else None,
         decided_by=_decided_by(vote) if chosen else None,
         effective_participants=last.effective if last else 0,
-        dissents=vote_dissents(last, chosen) if last and chosen else (),
+        dissents=(vote_dissents(last, chosen) if last and chosen else ()) + ending.dissents(),
         numbers_name="tally",
         numbers=vote_numbers(vote.meeting, vote.ballots, vote.steps),
         findings=_findings(vote, ending, result),
@@ -306,7 +341,13 @@ def _outcome(vote: _Vote, ending: Ending) -> Outcome:
     )
 
 
+def _source(vote: _Vote) -> DecisionSource:
+    return "option" if vote.settled.ruling is None else "ruling"
+
+
 def _decided_by(vote: _Vote) -> DecidedBy:
+    if vote.settled.decided_by is not None:
+        return vote.settled.decided_by
     question = question_of(vote.meeting)
     if vote.override is not None:
         return DecidedBy("expert", ", ".join(vote.override.experts), question)
@@ -314,7 +355,8 @@ def _decided_by(vote: _Vote) -> DecidedBy:
 
 
 def _findings(vote: _Vote, ending: Ending, result: Result) -> dict[str, Json]:
-    found = vote_findings(vote.meeting, vote.ballots) | ending.findings()
+    found = vote_findings(vote.meeting, vote.ballots)
+    found |= vote.settled.findings() | ending.findings()
     if vote.last is not None and result is Result.UNDECIDED:
         found["handoff"] = handoff(vote.meeting, vote.last, escalated=vote.escalated)
     return found
@@ -325,7 +367,7 @@ def _degradation(vote: _Vote, ending: Ending) -> tuple[Degradation, ...]:
         [reply for reply in held.replies if not refused_abstention(reply)] for held in vote.ballots
     )
     own = vote_degradation(vote.ballots, vote.talks)
-    decided = ending.stopped_by is StopReason.COMPLETED
+    decided = ending.stopped_by in _DECIDED
     return silent + own + unconfirmed(vote.meeting, ending, decided=decided)
 
 
@@ -355,10 +397,12 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
         "own_answer": longest(_MOST_REBUTTAL_CHARACTERS),
         "others": [shown] * (seats - 1),
     }
+    words: dict[str, Json] = {"label": shown["label"], "text": longest(MOST_ARGUED_CHARACTERS)}
     planned = (
         PlannedAsk(opening.template, opening.variables, seats, seats),
         PlannedAsk("vote/deliberate", later, 0, again),
         PlannedAsk(opening.template, later, 0, again),
+        *plan_ruling(meeting, _matter(meeting, [words] * seats)),
     )
     return planned if meeting.completion_gate is None else planned + plan_gate(meeting, option)
 

@@ -48,7 +48,17 @@ def render(template: str, language: Language, variables: Mapping[str, Json]) -> 
         "".join(found.blocks[block](context)).strip() if block in found.blocks else ""
         for block in ("system", "user")
     )
-    return RenderedPrompt(system, user)
+    return RenderedPrompt(_once(system), _once(user))
+
+
+def _once(text: str) -> str:
+    """The same text, which many seats have before them at once, but only once in memory."""
+    return _kept(text) if len(text) <= _MOST_REMEMBERED else text
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> str:
+    return text
 
 
 def perspective(format_: str, language: Language, key: str) -> tuple[str, str]:

@@ -136,6 +136,8 @@ def ladder_steps(words: Words, steps: Sequence[Mapping[str, Json]]) -> Iterator[
 def _ladder_step(words: Words, step: Mapping[str, Json]) -> str:
     experts: Sequence[str] = step.get("experts") or ()
     key = f"vote.step_{step['step']}" + ("_applied" if experts else "")
+    if "to" in step:
+        return words(f"{key}_to", round=step["round"], name=inline(step["to"]))
     names = words.joined(inline(name) for name in experts)
     return words(key, round=step["round"], names=names)
 

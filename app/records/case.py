@@ -46,7 +46,7 @@ def title_of(case: Case) -> str:
     """The decision where there is one; otherwise the topic, and that it was not decided."""
     topic = case.past.meeting.topic
     decision: str | None = case.decided["decision"]
-    if case.decided["decision_source"] == "draft":
+    if "review" in case.decided and decision is not None:
         text = topic  # A whole deliverable is no title.
     elif decision is None:
         key = f"decision.{case.decided['result']}_title"

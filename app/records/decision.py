@@ -30,6 +30,7 @@ from app.records.debate import proposal_texts
 from app.records.findings import comparison, dissents, flips, open_points, operations
 from app.records.minutes import participant_records, short
 from app.records.opening import money, participants, used_tokens
+from app.records.rulings import arbitration, questions
 from app.records.verdict import (
     consensus_text,
     counted,
@@ -65,6 +66,8 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "decision": decided["decision"],
         "decision_source": decided["decision_source"],
         "decided_by": decided["decided_by"],
+        "ruling": decided.get("ruling"),
+        "arbitration": [asked.record() for asked in questions(past)],
         "completeness": decided["completeness"],
         "stopped_by": decided["stopped_by"],
         "context": meeting.context,
@@ -145,6 +148,7 @@ def _body(case: Case) -> Iterator[str]:
     yield headline(words, past)
     yield f"## {words('heading.decided_by')}"
     yield from who_decided(words, decided)
+    yield from arbitration(words, past, level=3)
     if case.settled:
         yield from _consequences_section(case)
     else:

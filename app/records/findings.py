@@ -199,7 +199,8 @@ def _disputed(words: Words, past: History, safe: Safe) -> Iterator[str]:
     for concern in (decided.get("debate") or {}).get("unresolved_concerns", ()):
         yield words("open.concern", text=safe(concern["text"]))
     for dissent in decided["dissents"]:
-        if dissent.get("round"):
+        # Under a ruling, who lost may be those who were for the motion.
+        if dissent.get("round") and not decided.get("ruling"):
             name = safe(dissent["participant"])
             yield words("open.opposed", name=name, round=dissent["round"])
     if past.rounds:

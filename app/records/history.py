@@ -55,6 +55,9 @@ class History:
     """Answers to the closing question as they came (PROTOCOLS 10)."""
     exhausted: tuple[Recorded, ...]
     operations: tuple[Recorded, ...]
+    arbitration: tuple[Recorded, ...]
+    drafted: Mapping[str, Json] | None
+    """The latest synthesis, which only the record of the decision makes public."""
     cancellation: Mapping[str, Json] | None
     decision: Mapping[str, Json] | None
     replies: int
@@ -71,6 +74,8 @@ class History:
             return "ended"
         if self.cancellation is not None:
             return "cancelling"
+        if self.arbitration and self.arbitration[-1].type == events.ARBITRATION_OPENED:
+            return "awaiting_ruling"
         return "scheduled" if self.started_at is None else "running"
 
     @property
@@ -156,6 +161,7 @@ class _Draft:
         self.decision: Mapping[str, Json] | None = None
         self.replies = 0
         self.cost: Cost = NOTHING
+        self.drafted: Mapping[str, Json] | None = None
 
     def take(self, event: Event) -> None:
         if self.decision is not None and not event.type.startswith(_AFTER_THE_DECISION):
@@ -194,6 +200,10 @@ class _Draft:
         # An answer to the closing question comes after a round and is none of it; what it says
         # is told by an event of its own.
         self.confirmations.append(ReplyGiven.of(event))
+
+    def office_reply(self, event: Event) -> None:
+        self.drafted = event.data.get("synthesis") or self.drafted
+        self.pay(event)
 
     def pay(self, event: Event) -> None:
         usage = event.data.get("usage")
@@ -249,6 +259,8 @@ class _Draft:
             confirmations=tuple(self.confirmations),
             exhausted=self._kept("budget"),
             operations=self._kept("operation"),
+            arbitration=self._kept("arbitration"),
+            drafted=self.drafted,
             cancellation=self.cancellation,
             decision=self.decision,
             replies=self.replies,
@@ -263,7 +275,7 @@ _TAKES: Mapping[str, Callable[[_Draft, Event], None]] = {
     events.MEETING_STARTED: _Draft.start,
     events.ROUND_STARTED: _Draft.start_round,
     events.REPLY_RECEIVED: _Draft.reply,
-    events.OFFICE_REPLIED: _Draft.pay,
+    events.OFFICE_REPLIED: _Draft.office_reply,
     events.ROUND_CLOSED: _Draft.close_round,
     events.SUMMARY_UPDATED: _Draft.summary,
     events.TALLY_COMPUTED: _Draft.tally,
@@ -274,4 +286,4 @@ _TAKES: Mapping[str, Callable[[_Draft, Event], None]] = {
 }
 
 _AFTER_THE_DECISION = (_MEETING_RESUMED, "operation.")
-_LISTED = ("progress.", "objection.", "completion.", "budget.", "operation.")
+_LISTED = ("progress.", "objection.", "completion.", "budget.", "operation.", "arbitration.")

@@ -2,21 +2,27 @@
 
 The Markdown is ours with hostile words contained in it; raw HTML is off in the parser, and what
 comes out is sanitised once more, so that a hole in one of the three does not reach a browser.
+
+The parser and what sanitises are imported with the first page: they are a good part of a start,
+and a service that was killed should be back before anybody notices.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nh3
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from app.domain.meeting import Language
 from app.records.containment import visible
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _STYLE = (_TEMPLATES / "page.css").read_text(encoding="utf-8").strip()
@@ -32,17 +38,25 @@ _TAGS = {
     *("h1", "h2", "h3", "p", "ul", "ol", "li", "blockquote", "strong", "em", "code", "pre", "br"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-_PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
-# A record links to nothing; an address in a reply is text.
-_PARSER.disable(["autolink", "link", "image", "reference"])
 _PAGE = Environment(
     loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined
 ).get_template("page.html.j2")
 
 
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - see the module's docstring
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    # A record links to nothing; an address in a reply is text.
+    return parser.disable(["autolink", "link", "image", "reference"])
+
+
 def html_page(title: str, markdown: str, language: Language) -> str:
     """A complete page. ``markdown`` has no front matter; ``title`` may be anything."""
-    cleaner = nh3.clean(_PARSER.render(markdown), tags=_TAGS, attributes={})
+    import nh3  # noqa: PLC0415
+
+    cleaner = nh3.clean(_parser().render(markdown), tags=_TAGS, attributes={})
     body = Markup(cleaner)  # noqa: S704 - sanitised in the line above
     flat = " ".join(visible(title).split())
     return _PAGE.render(title=flat, body=body, style=Markup(_STYLE), language=language)  # noqa: S704

@@ -29,7 +29,14 @@ def objections_record(log: Iterable[Event]) -> list[dict[str, Json]]:
     for event in log:
         if event.type in _OBJECTIONS:
             standing[event.data["id"]] = {**event.data, "changed_at": rfc3339(event.at)}
-    return [dict(objection) for objection in standing.values()]
+    return [_objection(content) for content in standing.values()]
+
+
+def _objection(content: Mapping[str, Json]) -> dict[str, Json]:
+    """With the round in which it was raised, and not the one of its latest event."""
+    shown = dict(content)
+    shown["round"] = shown.pop("raised_in")
+    return shown
 
 
 _OBJECTIONS = frozenset(

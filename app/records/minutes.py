@@ -26,6 +26,7 @@ from app.records.history import History, history
 from app.records.html import html_page
 from app.records.opening import counting, limits, participants, question
 from app.records.reviews import objections
+from app.records.rulings import arbitration, questions
 from app.records.transcript import transcript
 from app.records.verdict import headline, numbers_of, outcome
 from app.records.weakness import degradation_sentence, degradations, weaknesses
@@ -82,6 +83,7 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "completions": [completion.record() for completion in past.completions],
         "confirmations": [reply.record() for reply in past.confirmations],
         "operations": [operation.record() for operation in past.operations],
+        "arbitration": [asked.record() for asked in questions(past)],
         "cancellation": past.cancellation,
         "outcome": _outcome_record(past),
         "baseline": baseline,
@@ -153,6 +155,7 @@ def _body(words: Words, past: History) -> Iterator[str]:
     yield from limits(words, past)
     yield from counting(words, past.meeting)
     yield from transcript(words, past)
+    yield from arbitration(words, past)
     yield from outcome(words, past)
     yield from stances_by_round(words, past)
     yield from comparison(words, past)

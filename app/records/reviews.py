@@ -93,8 +93,8 @@ def review_outcome(words: Words, past: History, numbers: Mapping[str, Json]) -> 
     blocking = numbers["open_blocking"]
     key = "review.blocked" if blocking else "review.not_blocked"
     yield words(key, ids=words.joined(inline(id_) for id_ in blocking))
-    if past.decision is not None and past.decision["decision"] is None and numbers["draft"]:
-        # For whoever has to decide instead.
+    if past.decision is not None and numbers["draft"] not in (None, past.decision["decision"]):
+        # For whoever has to decide instead, or to see what was rejected.
         yield f"**{words('review.last_draft')}**"
         yield quoted(numbers["draft"])
 

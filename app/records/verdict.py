@@ -27,7 +27,12 @@ def headline(words: Words, past: History) -> str:
     line = f"**{words('result.' + decided['result'])}** {stopped(words, decided)}"
     if decided["decision"] is None:
         return line
-    return f"{line}\n\n{quoted(decided['decision'])}"
+    line = f"{line}\n\n{quoted(decided['decision'])}"
+    conditions = (decided.get("ruling") or {}).get("conditions")
+    if not conditions:
+        return line
+    # A decision that somebody made subject to conditions is never shown without them.
+    return f"{line}\n\n{words('ruling.conditions')}\n\n{quoted(conditions)}"
 
 
 def stopped(words: Words, decided: Mapping[str, Json]) -> str:
@@ -53,7 +58,9 @@ def who_decided(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
     if by is None:
         yield words("decided_by.nobody")
         return
-    name = words.either(f"method.{by['name']}", consensus_text(words, by["name"]))
+    name = inline(by["name"])
+    if by["kind"] != "ruling":  # An arbiter may be named like anything.
+        name = words.either(f"method.{by['name']}", consensus_text(words, by["name"]))
     key = f"decided_by.{by['kind']}"
     yield words(key, name=name) if words.has(key) else name
     if decided["decision_source"]:
@@ -144,13 +151,10 @@ def counted(words: Words, past: History, decided: Mapping[str, Json]) -> Iterato
     )
 
 
-_NUMBERS = ("tally", "poll", "debate", "council", "review")
-
-
 def numbers_of(decided: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
     """The format's own object with the numbers, under its name."""
-    name = next((name for name in _NUMBERS if name in decided), "tally")
-    return name, decided.get(name) or {}
+    name = decided["numbers_name"]
+    return name, decided[name]
 
 
 def synthesis(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:

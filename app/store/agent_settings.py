@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import IntegrityError
 
 from app.coordinator.ports import Clock
@@ -80,5 +80,9 @@ class SqlAgentStore:
             self._known.pop(name, None)
 
     def _insert(self) -> Any:
-        dialect = sqlite if self._database.embedded else postgresql
-        return dialect.insert(_agent)
+        if self._database.embedded:
+            return sqlite.insert(_agent)
+        # Imported where it is used: the other database's part is not small.
+        from sqlalchemy.dialects import postgresql  # noqa: PLC0415
+
+        return postgresql.insert(_agent)

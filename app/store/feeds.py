@@ -7,7 +7,7 @@ nothing; what a feed no longer holds is read from the database.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from app.store.frames import Frame
@@ -20,16 +20,24 @@ _MOST_FEEDS = 4_000
 
 
 class Feed:
-    """Frames in order of number without gaps; ``changed`` is set, and replaced, with each more.
+    """Frames in order of number without gaps.
 
+    There is one for each meeting at work, mostly with few frames and no reader, so it is small.
     A ``forgotten`` feed gets no more frames: who follows it must open it anew.
     """
 
     def __init__(self) -> None:
-        self.frames: deque[Frame] = deque()
+        self.frames: list[Frame] = []
         self._bytes = 0
-        self.changed = asyncio.Event()
+        self._changed: asyncio.Event | None = None
         self.forgotten = False
+
+    @property
+    def changed(self) -> asyncio.Event:
+        """What is set with the next frame, and only with that one."""
+        if self._changed is None:
+            self._changed = asyncio.Event()
+        return self._changed
 
     def extend(self, frames: Sequence[Frame]) -> None:
         if self.frames and self.frames[-1].number + 1 != frames[0].number:
@@ -37,18 +45,19 @@ class Feed:
             self._drop(len(self.frames))
         self.frames.extend(frames)
         self._bytes += sum(len(frame.content) for frame in frames)
-        self._drop(len(self.frames) - _MOST_FRAMES)
+        self._drop(max(0, len(self.frames) - _MOST_FRAMES))
         while self._bytes > _MOST_BYTES and len(self.frames) > 1:
             self._drop(1)
         self.wake()
 
     def _drop(self, count: int) -> None:
-        for _ in range(count):
-            self._bytes -= len(self.frames.popleft().content)
+        self._bytes -= sum(len(frame.content) for frame in self.frames[:count])
+        del self.frames[:count]
 
     def wake(self) -> None:
-        self.changed.set()
-        self.changed = asyncio.Event()
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
     def after(self, number: int) -> list[Frame] | None:
         """The frames that follow ``number``; None if some of them are not held any more."""

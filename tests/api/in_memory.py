@@ -17,6 +17,7 @@ from app.api.services import Services
 from app.coordinator.opening import OpenMeeting
 from app.coordinator.ports import Idempotency, MeetingFilter, Page, Timer
 from app.domain import events
+from app.domain.arbitration import Choice, NoQuestionOpen, Ruling, chosen
 from app.domain.errors import AgentExists, Fault, InvalidRequest, MeetingEnded, NotFound
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json, Meeting, Seat
@@ -155,6 +156,20 @@ class MemoryMeetings:
         self._store.append(meeting_id, entry)
         return await self._store.state(meeting_id), True
 
+    async def rule(self, meeting_id: str, ruling: Ruling) -> MeetingState:
+        question = (await self._store.state(meeting_id)).pending_question
+        if question is None:
+            raise NoQuestionOpen("No question is waiting for a person's ruling here.")
+        picked = chosen([Choice.read(choice) for choice in question["choices"]], ruling.choice)
+        content = {
+            "question_id": question["question_id"],
+            "round": question["round"],
+            **replace(ruling, choice=picked.id).record(),
+        }
+        entry = Entry(events.ARBITRATION_RULED, content, self._clock.now())
+        self._store.append(meeting_id, entry)
+        return await self._store.state(meeting_id)
+
     async def ended(self, meeting_id: str) -> None:
         while not (await self._store.state(meeting_id)).ended:
             await self._store.changed.wait()
@@ -258,6 +273,25 @@ def _reply(who: str, stance: str) -> dict[str, Any]:
     }
 
 
+QUESTION: dict[str, Any] = {
+    "question_id": "arbitration",
+    "round": 1,
+    "question": "One repository.",
+    "choices": [
+        {"id": "adopt", "text": "One repository."},
+        {"id": "reject", "text": "reject: One repository."},
+    ],
+    "scope": "One repository.",
+    "deadline": (NOON + timedelta(seconds=65)).isoformat(),
+    "arbiter": {"kind": "human", "agent": None, "name": "Ann"},
+}
+
+
+def asked(clock: StillClock) -> Entry:
+    """The question that is put to a person after the first round."""
+    return Entry(events.ARBITRATION_OPENED, QUESTION, clock.now() + timedelta(seconds=5))
+
+
 OUTCOME: dict[str, Any] = {
     "result": "decided",
     "consensus": "MAJORITY_CONSENSUS",
@@ -309,7 +343,14 @@ def rest(clock: StillClock) -> list[Entry]:
         "effective_participants": 3,
     }
     spent = {"replies": 3, "seconds": 3.0, "usd": "0.003", "tokens": {"input": 300, "output": 30}}
-    decision = {**OUTCOME, "degradation": [], "spent": spent, "flips": [], "unexplained_flips": 0}
+    decision = {
+        **OUTCOME,
+        "numbers_name": "tally",
+        "degradation": [],
+        "spent": spent,
+        "flips": [],
+        "unexplained_flips": 0,
+    }
     return [
         Entry(events.ROUND_CLOSED, closed, at),
         Entry(events.DECISION_RECORDED, decision, at),

@@ -182,6 +182,9 @@ def test_convergence(backings: list[Backing], label: str | None) -> None:
         (["Use PostgreSQL.", None], None),
         (["Use PostgreSQL.", "PostgreSQL, not MySQL"], None),
         (["Neither.", "None of them."], None),
+        (["PostgreSQL must not be taken.", "Anything but PostgreSQL."], None),
+        (["PostgreSQL は避けるべきだ。", "PostgreSQL を使うべきだ。"], None),
+        (["PostgreSQL を使うべきだ。", "**PostgreSQL**"], "PostgreSQL"),
         ([], None),
     ],
 )
@@ -189,6 +192,12 @@ def test_round_one_may_converge_on_an_option(
     positions: list[str | None], option: str | None
 ) -> None:
     assert common_option(positions, ("PostgreSQL", "MySQL")) == option
+
+
+def test_an_option_that_is_an_article_too_has_to_stand_alone() -> None:
+    options = ("A", "B")
+    assert common_option(["A plan that keeps all.", "A middle way."], options) is None
+    assert common_option(["A", "**A.**"], options) == "A"
 
 
 def test_bands() -> None:

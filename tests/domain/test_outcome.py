@@ -58,5 +58,11 @@ def test_a_cancel_that_came_first_takes_the_decision_away_and_keeps_the_facts() 
 
 def test_the_outcome_is_found_again_among_the_findings() -> None:
     outcome = _decided()
-    decision = {**outcome.record(), **outcome.findings, "degradation": [], "spent": {}}
+    decision = {
+        **outcome.record(),
+        **outcome.findings,
+        "numbers_name": outcome.numbers_name,
+        "degradation": [],
+        "spent": {},
+    }
     assert outcome_record(decision) == outcome.record()

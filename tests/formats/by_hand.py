@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.domain.arbitration import Ruling
 from app.domain.completion_gate import Close, Revise
 from app.domain.meeting import Limits, Meeting, Seat
 from app.domain.outcome import Outcome, StopReason
-from app.domain.steps import Ask, Confirm, Gather, Note, Reply, ReplyStatus, Step, Stopped
+from app.domain.steps import (
+    Arbitrate,
+    Ask,
+    Confirm,
+    Gather,
+    Note,
+    Reply,
+    ReplyStatus,
+    Step,
+    Stopped,
+)
 from app.formats import FORMATS
 
 Answer = Callable[[Ask], str | ReplyStatus]
@@ -44,6 +55,7 @@ class Held:
     asks: list[Ask] = field(default_factory=list[Ask])
     notes: list[Note] = field(default_factory=list[Note])
     confirms: list[Confirm] = field(default_factory=list[Confirm])
+    questions: list[Arbitrate] = field(default_factory=list[Arbitrate])
     outcome: Outcome | None = None
 
     @property
@@ -74,8 +86,12 @@ def hold(
     stop_before: str | None = None,
     stop: StopReason = StopReason.DEADLINE,
     gate: Sequence[Close | Revise] = (),
+    ruling: Ruling | None = None,
 ) -> Held:
-    """The whole meeting; ``stop_before`` is the key of a question that is not begun any more."""
+    """The whole meeting; ``stop_before`` is the key of a question that is not begun any more.
+
+    ``ruling`` answers the arbiter's question; None lets it expire.
+    """
     held = Held()
     gates = iter(gate)
     conversation = FORMATS[meeting_.format].hold(meeting_)
@@ -85,7 +101,7 @@ def hold(
             if stop_before is not None and _is(step, stop_before):
                 step = conversation.throw(Stopped(stop))
             else:
-                step = conversation.send(_result(held, step, answer, gates))
+                step = conversation.send(_result(held, step, answer, gates, ruling))
     except StopIteration as end:
         held.outcome = end.value
     return held
@@ -95,13 +111,19 @@ def _is(step: Step, key: str) -> bool:
     match step:
         case Gather(asks):
             return any(ask.key == key for ask in asks)
-        case Confirm():
+        case Confirm() | Arbitrate():
             return step.key == key
         case _:
             return False
 
 
-def _result(held: Held, step: Step, answer: Answer, gates: Iterator[Close | Revise]) -> Any:
+def _result(
+    held: Held,
+    step: Step,
+    answer: Answer,
+    gates: Iterator[Close | Revise],
+    ruling: Ruling | None,
+) -> Any:
     match step:
         case Note():
             held.notes.append(step)
@@ -109,12 +131,21 @@ def _result(held: Held, step: Step, answer: Answer, gates: Iterator[Close | Revi
         case Confirm():
             held.confirms.append(step)
             return next(gates)
+        case Arbitrate():
+            held.questions.append(step)
+            return ruling
         case Gather(asks):
             held.asks += asks
             return tuple(reply_to(ask, answer(ask)) for ask in asks)
 
 
+OVER = "(the meeting's time is over)"
+"""What stands for a reply that the meeting's own deadline kept out."""
+
+
 def reply_to(ask: Ask, given: str | ReplyStatus) -> Reply:
+    if given == OVER:
+        return replace(reply_to(ask, ReplyStatus.TIMEOUT), out_of_time=True)
     if isinstance(given, ReplyStatus):
         return Reply(ask.who, ask.round, given, "", ask.reading.absent(given), "No reply.")
     read = ask.reading.read(given)

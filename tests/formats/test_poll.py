@@ -17,7 +17,7 @@ from app.domain.polling import FRAMINGS
 from app.domain.steps import ReplyStatus
 from app.formats.poll import FORMAT
 from tests.formats.ballots import Given, answers, polling, ranking
-from tests.formats.by_hand import Held, hold
+from tests.formats.by_hand import OVER, Held, hold
 
 LATE, BROKEN, SPENT = ReplyStatus.TIMEOUT, ReplyStatus.ERROR, ReplyStatus.BUDGET
 REFUSED, INVALID = ReplyStatus.REFUSED, "The weather is fine."
@@ -268,10 +268,10 @@ def test_without_a_valid_ballot_nobody_is_asked_to_group() -> None:
     ("given", "limits", "expected"),
     [
         ([LATE, BROKEN, LATE], Limits(), (Result.FAILED, StopReason.AGENTS_UNAVAILABLE)),
-        ([LATE, INVALID, LATE], Limits(), (Result.UNDECIDED, StopReason.QUORUM)),
-        ([REFUSED] * 3, Limits(), (Result.UNDECIDED, StopReason.QUORUM)),
+        ([LATE, INVALID, LATE], Limits(), (Result.UNDECIDED, StopReason.COMPLETED)),
+        ([REFUSED] * 3, Limits(), (Result.UNDECIDED, StopReason.COMPLETED)),
         ([SPENT] * 3, Limits(), (Result.UNDECIDED, StopReason.BUDGET)),
-        ([LATE] * 3, Limits(seconds=60), (Result.UNDECIDED, StopReason.DEADLINE)),
+        ([OVER] * 3, Limits(), (Result.UNDECIDED, StopReason.DEADLINE)),
     ],
 )
 def test_without_a_valid_ballot_it_is_said_why(

@@ -14,7 +14,7 @@ from app.domain.steps import Ask, ReplyStatus
 from app.domain.summary import MOST_SUMMARY_CHARACTERS
 from app.formats.roundtable import FORMAT
 from app.prompts.rendering import render
-from tests.formats.by_hand import NAMES, SUMMARY, SYNTHESIS, Answer, hold, meeting
+from tests.formats.by_hand import NAMES, OVER, SUMMARY, SYNTHESIS, Answer, hold, meeting
 
 LETTERS = {"A": "AGREE", "D": "DISAGREE", "N": "NEUTRAL", "U": "UNKNOWN", "T": "timeout"}
 DUE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -256,3 +256,27 @@ def test_nothing_that_is_asked_is_larger_than_planned(language: Language, rounds
         assert (
             len(render(ask.template, language, ask.variables).user.encode()) <= most[ask.template]
         )
+
+
+class TestDeadline:
+    """A deadline that cuts replies off counts before whatever else falls together with it."""
+
+    @pytest.mark.parametrize("rounds", [1, 3])
+    def test_it_is_named_and_not_the_rounds_or_the_silence(self, rounds: int) -> None:
+        held = hold(meeting("roundtable", limits=Limits(rounds=rounds)), lambda ask: OVER)
+        assert held.ended.stopped_by is StopReason.DEADLINE
+        assert held.ended.result is Result.UNDECIDED
+
+    def test_a_consensus_of_those_who_came_in_time_counts_before_it(self) -> None:
+        late = NAMES[2]
+        held = hold(
+            meeting("roundtable"),
+            lambda ask: (
+                SYNTHESIS
+                if ask.office != "participant"
+                else OVER
+                if ask.who == late
+                else "Yes. [STANCE: AGREE]"
+            ),
+        )
+        assert held.ended.stopped_by is StopReason.CONSENSUS

@@ -23,7 +23,7 @@ from tests.formats.ballots import (
     voting,
     weight,
 )
-from tests.formats.by_hand import Held, hold
+from tests.formats.by_hand import OVER, Held, hold
 
 A, B, C = vote("A"), vote("B"), vote("C")
 LATE, BROKEN, SPENT = ReplyStatus.TIMEOUT, ReplyStatus.ERROR, ReplyStatus.BUDGET
@@ -443,8 +443,8 @@ def test_stopped_before_any_step_it_ends_honestly(step: str, reason: StopReason)
         ([LATE, BROKEN, LATE], Limits(), (Result.FAILED, StopReason.AGENTS_UNAVAILABLE)),
         ([LATE, REFUSED, LATE], Limits(), (Result.UNDECIDED, StopReason.QUORUM)),
         ([A, SPENT, SPENT], Limits(), (Result.UNDECIDED, StopReason.BUDGET)),
-        ([LATE] * 3, Limits(seconds=60), (Result.UNDECIDED, StopReason.DEADLINE)),
-        ([A, LATE, SPENT], Limits(seconds=60), (Result.UNDECIDED, StopReason.DEADLINE)),
+        ([OVER] * 3, Limits(), (Result.UNDECIDED, StopReason.DEADLINE)),
+        ([A, OVER, SPENT], Limits(), (Result.UNDECIDED, StopReason.DEADLINE)),
     ],
 )
 def test_what_kept_the_ballots_out_is_named(

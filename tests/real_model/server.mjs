@@ -7,6 +7,7 @@
 
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -21,9 +22,13 @@ const { getLlama, LlamaChatSession, LlamaLogLevel } = await import(pathToFileURL
 const MOST_BODY_BYTES = 4 * 2 ** 20;
 const CONTEXT_TOKENS = 8192;
 
+// Its threads spin while they wait for each other: one more than there are cores, by default, and
+// it comes to a standstill. One core is left to the service that asks.
+const threads = Math.max(1, availableParallelism() - 1);
+
 const llama = await getLlama({ gpu: false, build: "never", logLevel: LlamaLogLevel.error });
 const model = await llama.loadModel({ modelPath: weights });
-const context = await model.createContext({ contextSize: CONTEXT_TOKENS });
+const context = await model.createContext({ contextSize: CONTEXT_TOKENS, threads });
 const sequence = context.getSequence();
 
 class Refused extends Error {

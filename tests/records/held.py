@@ -137,6 +137,7 @@ class Log:
             events.DECISION_RECORDED,
             **outcome.record(),
             **outcome.findings,
+            numbers_name=outcome.numbers_name,
             degradation=[degradation.record() for degradation in outcome.degradation],
             spent={
                 "replies": self.replies,

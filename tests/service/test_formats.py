@@ -95,7 +95,10 @@ def test_a_whole_meeting(service: RunningService, format_: str, language: str) -
         ),
         ({"format": "poll", "rules": {"quorum": 1}}, "#/rules/quorum"),
         ({"format": "debate", "rules": {"history": "none"}}, "#/rules/history"),
-        ({"format": "vote", "options": ["a", "b"], "arbiter": {"kind": "human"}}, "#/arbiter"),
+        ({"arbiter": {"kind": "agent", "agent": "nobody"}}, "#/arbiter/agent"),
+        ({"arbiter": {"kind": "agent"}}, "#/arbiter/agent"),
+        ({"arbiter": {"kind": "human", "agent": "default"}}, "#/arbiter/agent"),
+        ({"arbiter": {"kind": "judge"}}, "#/arbiter/kind"),
     ],
 )
 def test_bad_input_of_formats(service: RunningService, wish: dict[str, Any], pointer: str) -> None:

@@ -1,4 +1,4 @@
-"""Opening, reading, listing and cancelling meetings."""
+"""Opening, reading, listing, ruling on and cancelling meetings."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ from app.api.request_headers import idempotency_key, matches, preferred_wait, we
 from app.api.schemas import answers
 from app.api.schemas.cancel_request import CancelRequest
 from app.api.schemas.meeting_request import KNOWN_FORMATS
+from app.api.schemas.ruling_request import RulingRequest
 from app.api.services import Given
 from app.api.wishes import wish_of
 from app.coordinator.ports import MeetingFilter
+from app.domain.arbitration import Ruling
 from app.domain.errors import Fault
 from app.domain.state import Status
 
 router = APIRouter(tags=["meetings"])
 
 _BODY = ("malformed-json", "unsupported-media-type", "body-too-large", "not-built-yet")
+_RULING = ("no-question-open", "out-of-scope", "log-unavailable")
 _MOST_METADATA = 10
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})")
 _PLAIN = re.compile(operations.NO_CONTROLS)
@@ -194,6 +197,22 @@ async def get_cancellation(services: Given, meeting_id: MeetingId) -> Response:
     if view is None:
         raise Problem("not-found", f"Nobody has cancelled meeting {meeting_id}.")
     return json_answer(view)
+
+
+@router.post(
+    "/v1/meetings/{meeting_id}/ruling",
+    operation_id="rule",
+    summary="Answer the question that waits for a person's ruling",
+    response_model=answers.Meeting,
+    response_description="The ruling is recorded and the meeting goes on to its end by it.",
+    responses=problems("not-found", *_BODY[:3], *_RULING),
+    openapi_extra={"requestBody": {"$ref": "#/components/requestBodies/Rule"}},
+)
+async def rule(request: Request, services: Given, meeting_id: MeetingId) -> Response:
+    body = validated(RulingRequest, await read_json(request))
+    ruling = Ruling(body.choice, body.reason, body.decided_by, body.conditions or None)
+    state = await services.meetings.rule(meeting_id, ruling)
+    return json_answer(meeting_view(state, services.clock.now()))
 
 
 def _metadata(request: Request) -> Mapping[str, str]:

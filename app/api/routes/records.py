@@ -1,4 +1,4 @@
-"""What a meeting leaves behind: rounds, dissents, minutes, the decision."""
+"""What a meeting leaves behind: rounds, dissents, minutes, the decision, the handoff."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from app.domain.errors import MeetingNotEnded
 from app.domain.events import MEETING_ENDED, Event
 from app.domain.outcome import Result
 from app.records.decision import decision_json, decision_markdown
+from app.records.handoff import handoff_json, handoff_markdown
 from app.records.history import rounds_record
 from app.records.html import CONTENT_SECURITY_POLICY
 from app.records.listings import objections_record, votes_record
@@ -37,6 +38,7 @@ _MINUTES: dict[str, Writer] = {
     JSON_TYPE: minutes_json,
 }
 _DECISION: dict[str, Writer] = {JSON_TYPE: decision_json, MARKDOWN: decision_markdown}
+_HANDOFF: dict[str, Writer] = {JSON_TYPE: handoff_json, MARKDOWN: handoff_markdown}
 _TEXT = {"schema": {"type": "string"}}
 
 Partial = Annotated[
@@ -142,6 +144,28 @@ async def get_decision(services: Given, meeting_id: MeetingId, accept: Accept = 
     log = await services.archive.log(meeting_id)
     _refuse_before_end(log, meeting_id, "its events say when it does")
     return await _written(_DECISION[media], media, log)
+
+
+@router.get(
+    "/v1/meetings/{meeting_id}/handoff",
+    operation_id="get_handoff",
+    summary="What a person needs to decide, by Accept: JSON (default) or Markdown",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The package, while a question is open and after the end.",
+            "content": {
+                JSON_TYPE: {"schema": {"$ref": "#/components/schemas/Handoff"}},
+                MARKDOWN: _TEXT,
+            },
+        },
+        **problems("not-found", "not-acceptable", "meeting-not-ended", "log-unavailable"),
+    },
+)
+async def get_handoff(services: Given, meeting_id: MeetingId, accept: Accept = None) -> Response:
+    media = chosen(accept, tuple(_HANDOFF))
+    log = await services.archive.log(meeting_id)
+    return await _written(_HANDOFF[media], media, log)
 
 
 @router.get(

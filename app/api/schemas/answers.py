@@ -126,6 +126,31 @@ class Operations(Answer):
     unknown: int
 
 
+class ChoiceShown(OpenAnswer):
+    """One answer that may be given; with `barred_by` it may not, for these required criteria."""
+
+    id: str
+    text: str
+
+
+class ArbiterShown(Answer):
+    kind: Literal["human", "agent"]
+    agent: str | None
+    name: str | None
+
+
+class PendingQuestion(Answer):
+    """What waits for a ruling. No other choice than those offered is within its scope."""
+
+    id: str
+    question: str
+    choices: list[ChoiceShown]
+    scope: str
+    arbiter: ArbiterShown
+    deadline: datetime
+    opened_at: datetime
+
+
 class Meeting(Answer):
     """A meeting: what it is, where it stands, what it may still spend, what came of it."""
 
@@ -141,7 +166,7 @@ class Meeting(Answer):
     spent: Spent
     remaining: Remaining
     outcome: OutcomeShown | None
-    pending_question: Record | None
+    pending_question: PendingQuestion | None
     cancellation: Cancellation | None
     operations: Operations
     parent_id: str | None
@@ -248,6 +273,10 @@ class DissentList(PageOf):
 
 class DecisionRecord(OpenAnswer):
     """Context, options, decision, who decided, consequences and dissent of one meeting."""
+
+
+class Handoff(OpenAnswer):
+    """What a person needs to decide, or to go on from what was decided."""
 
 
 class DecisionPage(PageOf):

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from app.api.schemas.words import AgentName, Url, Wire, Word
-
-
-class Arbiter(Wire):
-    """Who may decide what the participants could not."""
-
-    kind: Literal["human", "agent"]
-    agent: AgentName | None = None
-    name: Word | None = None
+from app.api.schemas.words import Url, Wire, Word
 
 
 class Destination(Wire):

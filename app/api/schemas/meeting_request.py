@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.schemas.later_fields import Arbiter, Destination, Webhook
-from app.api.schemas.parts import Seconds, WireCriterion, WireGate, WireMaterial
+from app.api.schemas.later_fields import Destination, Webhook
+from app.api.schemas.parts import Seconds, WireArbiter, WireCriterion, WireGate, WireMaterial
 from app.api.schemas.words import (
     MAY_BE_EMPTY,
     ON_ONE_LINE,
@@ -79,7 +79,7 @@ class MeetingRequest(Wire):
     count: Annotated[int, Field(ge=1, le=_MOST_SEATS)] | None = None
     secretary: AgentName = "default"
     chair: AgentName | None = None
-    arbiter: Annotated[Arbiter | None, Later()] = None
+    arbiter: WireArbiter | None = None
     rules: Any = None
     limits: WireLimits = WireLimits()
     completion_gate: bool | WireGate | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.api.schemas.words import SAYS_SOMETHING, Wire, Word
+from app.api.schemas.words import SAYS_SOMETHING, AgentName, Wire, Word
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -18,6 +18,16 @@ class WireGate(Wire):
     window_seconds: Seconds = 60
     nudge_after_seconds: Seconds = 30
     fallback_timeout: Seconds = 120
+
+
+class WireArbiter(Wire):
+    """Who may decide what the participants could not: a person, or an agent by its name."""
+
+    kind: Literal["human", "agent"]
+    agent: Annotated[
+        AgentName | None, Field(description="With `agent`, and only with it: who is asked to rule.")
+    ] = None
+    name: Annotated[Word | None, Field(description="How the record names the arbiter.")] = None
 
 
 class WireMaterial(Wire):
