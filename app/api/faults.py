@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -51,8 +51,14 @@ def faults_of(
         if place not in found and len(found) < MOST_FAULTS:
             found[place] = Fault(place, (explain and explain(error)) or _told(error))
     left = len({error["loc"] for error in errors}) - MOST_FAULTS
-    told = tuple(found.values())
+    told = tuple(fault for place, fault in found.items() if not _is_above_another(place, found))
     return (*told, Fault("", f"{left} more faults are not listed.")) if left > 0 else told
+
+
+def _is_above_another(place: str, places: Iterable[str]) -> bool:
+    """Whether a field inside this one is at fault: an object that was taken for an alternative
+    of its kind is no fault of its own then."""
+    return any(other.startswith(place + "/") for other in places)
 
 
 def _fields_in(content: Any, steps: Sequence[int | str], *, missing: bool) -> list[int | str]:

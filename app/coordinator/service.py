@@ -31,6 +31,7 @@ from app.domain.meeting import Json, Meeting
 from app.domain.reply_text import clean
 from app.domain.state import MeetingState, created, fold
 from app.formats import FORMATS
+from app.formats.format import Format
 
 _MOST_REASON_CHARACTERS = 1_000
 
@@ -183,7 +184,7 @@ class MeetingService:
         faults += [*_price_faults(meeting, agents), *gate_faults(meeting), *format_.faults(meeting)]
         if faults:
             raise InvalidRequest(*faults)
-        warnings = _warnings(agents)
+        warnings = _warnings(wish, format_, agents)
         estimated = estimate(meeting, format_, agents, self._prompts)
         return _Draft(meeting, plan_record(meeting, estimated, warnings), warnings, agents)
 
@@ -238,9 +239,15 @@ def _price_faults(meeting: Meeting, agents: Mapping[str, AgentProfile]) -> list[
     return [Fault("#/limits/usd", detail)]
 
 
-def _warnings(agents: Mapping[str, AgentProfile]) -> list[str]:
+_SPECIAL_FIELDS = ("options", "chair", "materials", "criteria", "domains")
+
+
+def _warnings(wish: OpenMeeting, format_: Format, agents: Mapping[str, AgentProfile]) -> list[str]:
+    """What a caller should know before the meeting begins, as codes."""
     rehearsing = any(profile.kind == "rehearsal" for profile in agents.values())
-    return ["rehearsal_agents"] if rehearsing else []
+    given = (name for name in _SPECIAL_FIELDS if getattr(wish, name))
+    unused = [f"unused_field:{name}" for name in given if name not in format_.uses]
+    return [*(["rehearsal_agents"] if rehearsing else []), *unused]
 
 
 def _is_over(log: Sequence[Event]) -> bool:

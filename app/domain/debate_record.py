@@ -29,6 +29,7 @@ def debate_numbers(
         "counts": last.counts(labels) if last else None,
         "converged_on": last.converged if last else None,
         "option": last.option if last else None,
+        "backed_by_all": _backed_by_all(rounds[-1]) if rounds else None,
         "deadlock": _deadlock(rounds, labels) if heard_out else None,
         "backing": _backing_records(rounds),
         "changed_minds": list(dict.fromkeys(flip.participant for flip in _changes(rounds))),
@@ -91,14 +92,21 @@ def _backing_records(rounds: Sequence[DebateRound]) -> list[Json]:
     ]
 
 
+def _backed_by_all(last: DebateRound) -> str | None:
+    """The label behind which every seat stands, whether or not all of them are sure of it."""
+    backed = {backing.label for backing in last.backings.values()}
+    return backed.pop() if len(backed) == 1 else None
+
+
 def _deadlock(rounds: Sequence[DebateRound], labels: Mapping[str, str]) -> Json:
     """The finding that no answer dominates; None after one round, which was no debate yet.
 
-    ``leading`` is a label that more than half of the seats back all the same.
+    ``leading`` is a label that more than half of the seats back all the same. One that all of
+    them back does dominate, even if not all are sure of it.
     """
-    if len(rounds) < 2:
+    last = rounds[-1] if rounds else None
+    if last is None or len(rounds) < 2 or _backed_by_all(last) is not None:
         return None
-    last = rounds[-1]
     return {
         "kind": "stalemate",
         "round": last.number,

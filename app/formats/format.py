@@ -36,7 +36,8 @@ class Format:
     format's own settings with their defaults and bounds. ``usual_seats`` is how many sit
     there by these rules when a caller names nobody. ``faults`` says what is wrong with a
     meeting beyond what the types of its fields can say. ``gated`` formats pass the completion
-    gate unless a caller says otherwise.
+    gate unless a caller says otherwise. ``uses`` are the request's fields that other formats
+    have no use for.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Format:
     most_seats: int = 20
     fills_roles: bool = False
     gated: bool = False
+    uses: frozenset[str] = frozenset()
 
 
 @cache

@@ -324,4 +324,5 @@ FORMAT = Format(
     faults=poll_faults,
     fewest_seats=3,
     fills_roles=True,
+    uses=frozenset({"options", "criteria"}),
 )

@@ -67,6 +67,9 @@ def _finding(words: Words, numbers: Mapping[str, Json]) -> Iterator[str]:
     elif numbers["converged_on"] is not None:
         label = inline(numbers["converged_on"])
         yield words("debate.converged", seats=seats, label=label, least=CONVERGED_FROM)
+    elif numbers["backed_by_all"] is not None and numbers["rounds"] > 1:
+        label = inline(numbers["backed_by_all"])
+        yield words("debate.unsure", seats=seats, label=label, least=CONVERGED_FROM)
     deadlock: Mapping[str, Json] | None = numbers["deadlock"]
     if deadlock is None:
         return

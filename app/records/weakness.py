@@ -49,8 +49,13 @@ def _rounds_text(words: Words, rounds: Sequence[int]) -> str:
 
 
 def warning_sentence(words: Words, warning: str, safe: Safe = inline) -> str:
-    key = f"warning.{warning}"
-    return words(key) if words.has(key) else words("warning.other", code=safe(warning))
+    kind, _, name = warning.partition(":")
+    key = f"warning.{kind}"
+    return (
+        words(key, name=safe(name))
+        if words.has(key)
+        else words("warning.other", code=safe(warning))
+    )
 
 
 def weaknesses(words: Words, past: History) -> str | None:
