@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.agents.connections import Connections
-from app.agents.directory import AgentDirectory, ModelDefaults
+from app.agents.directory import AgentDirectory, ModelDefaults, default_settings
 from app.agents.kinds import read_settings, stored_record
 from app.api.application import create_api
 from app.api.services import Services
@@ -24,6 +24,7 @@ from app.coordinator.service import MeetingService
 from app.dispatch.embedded import EmbeddedDispatch
 from app.domain.meeting import Json, Language
 from app.prompts.rendering import perspective, render
+from app.prompts.wording import sentence
 from app.records.minutes_file import MinutesFolder
 from app.settings import Settings
 from app.store.agent_settings import SqlAgentStore
@@ -69,7 +70,7 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         connections=Connections(),
     )
     minutes = MinutesFolder(settings.minutes_dir)
-    runner = Runner(log, clock, directory, _prompts, minutes)
+    runner = Runner(log, clock, directory, _prompts, sentence, minutes)
     dispatch = EmbeddedDispatch(clock, runner.advance, runner.hear)
     service = MeetingService(
         log, clock, directory, _prompts, perspective, dispatch, log, SortableIds()
@@ -102,6 +103,11 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         await directory.close()
         minutes.close()
         await database.close()
+
+
+def check_models(settings: Settings) -> None:
+    """Raises ``InvalidRequest`` if the settings name a model that cannot be the default."""
+    default_settings(_defaults(settings))
 
 
 def _prompts(template: str, language: Language, variables: Mapping[str, Json]) -> Prompt:

@@ -9,7 +9,9 @@ from typing import Any
 
 from benchmarks import (
     coordination,
+    counting,
     fan_out,
+    formats,
     latency,
     memory,
     prompt_size,
@@ -56,6 +58,8 @@ _MODULES: Sequence[ModuleType] = (
     coordination,
     throughput,
     waves,
+    formats,
+    counting,
     prompt_size,
     latency,
     fan_out,

@@ -14,6 +14,8 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
     SystemPromptPart,
+    TextPart,
+    ThinkingPart,
     UserPromptPart,
 )
 from pydantic_ai.models import Model
@@ -79,7 +81,7 @@ class ModelClient:
     def _answer(self, response: ModelResponse) -> Answer:
         if response.finish_reason == "content_filter":
             raise AgentRefused(self._refusal(response))
-        text = storable(response.text or "")
+        text = storable(_as_written(response))
         cut_off = response.finish_reason == "length"
         if not text.strip():
             cap = self._settings.max_output_tokens
@@ -107,6 +109,23 @@ class ModelClient:
             return Usage(into, out, settings.price.price().of(into, out))
         usd = cost(response.usage, settings.provider, settings.model_name, settings.base_url)
         return Usage(into, out, usd)
+
+
+_NO_TAGS = ("\x00think", "\x00/think")
+"""Pydantic AI looks for these in a reply and takes them away; none has them. The rules for reading
+a reply are ours and need the real tags: what stands in a block that was never closed was not said
+(PROTOCOLS 3)."""
+
+
+def _as_written(response: ModelResponse) -> str:
+    """The reply as the model wrote it; thinking that came apart from it stands in tags again."""
+    written: list[str] = []
+    for part in response.parts:
+        if isinstance(part, TextPart):
+            written.append(part.content)
+        elif isinstance(part, ThinkingPart) and part.content:
+            written.append(f"<think>{part.content}</think>")
+    return "".join(written)
 
 
 def _thinks_unasked(model: Model) -> bool:
@@ -141,10 +160,10 @@ def _openai(settings: LlmSettings, key: str, http: httpx2.AsyncClient) -> Model:
     # The SDK fills these from the environment of the process when it is given none.
     client.organization = client.project = None
     client._custom_headers = {}
-    profile = None
+    profile = OpenAIModelProfile(thinking_tags=_NO_TAGS)
     if settings.base_url and not openai_model_profile(settings.model_name).get("supports_thinking"):
         # Compatible servers know the older name of the cap; only reasoning models refuse it.
-        profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+        profile["openai_chat_supports_max_completion_tokens"] = False
     provider = OpenAIProvider(openai_client=client)
     return OpenAIChatModel(settings.model_name, provider=provider, profile=profile)
 

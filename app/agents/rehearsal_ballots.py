@@ -77,10 +77,10 @@ def secretary_group(part: Part) -> str:
 
 
 def ruling(part: Part) -> str:
-    """The first choice, whatever it is: a rehearsing arbiter shows the way, not the answer."""
-    choices = part.variables.get("choices")
-    first = choices[0] if isinstance(choices, Sequence) and choices else {}
-    picked = first.get("id", _NO_OPTIONS[0]) if isinstance(first, Mapping) else _NO_OPTIONS[0]
+    """The first choice that may be picked: a rehearsing arbiter shows the way, not the answer."""
+    given = (item for item in part.items("choices") if isinstance(item, Mapping))
+    allowed = [str(item.get("id", "")) for item in given if not item.get("barred_by")]
+    picked = next(iter(allowed), _NO_OPTIONS[0])
     return as_json(choice=picked, conditions="", reason=part.lines.rationale[part.temperament])
 
 

@@ -16,7 +16,7 @@ from app.api.request_headers import digest
 from app.api.services import Services
 from app.coordinator.opening import OpenMeeting
 from app.coordinator.ports import Idempotency
-from app.domain.errors import IdempotencyKeyReused, RequestInProgress
+from app.domain.errors import Fault, IdempotencyKeyReused, RequestInProgress
 from app.domain.state import MeetingState, created
 
 
@@ -81,9 +81,8 @@ async def _answer(
 async def _again(services: Services, first: Idempotency, asked: str) -> Response:
     """The first answer once more; the store holds it, or only which meeting it was about."""
     if first.digest != asked:
-        raise IdempotencyKeyReused(
-            "This idempotency key came with another body before; use a new key for a new meeting."
-        )
+        detail = "This key came with another body before; use a new key for a new meeting."
+        raise IdempotencyKeyReused(Fault("/Idempotency-Key", detail))
     kept: Mapping[str, Any] = json.loads(first.answer)
     body = first.answer.encode()
     if kept.keys() == {"id"}:

@@ -12,7 +12,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from app.main import create_app
+from app.main import check_models, create_app
 from app.settings import Settings
 from app.store.database import Database
 from app.store.file_lock import FileLock
@@ -46,6 +46,7 @@ def serve(settings: Settings) -> None:
     """
     configure_logging(settings)
     log = structlog.get_logger("yoriai")
+    check_models(settings)
     database = Database(settings.database_url)
     with FileLock(database.path):
         # Here and not in the application, so that a file that cannot be used is one plain line.

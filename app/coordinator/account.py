@@ -40,6 +40,10 @@ class Account:
         self._envelope = self._envelope.reserve(cost)
         return True
 
+    @property
+    def bounded(self) -> bool:
+        return self._envelope.bounded
+
     def settle(self, reserved: Cost, real: Cost | None) -> None:
         """Book what a request really cost; nothing was counted where ``real`` is None."""
         if not self._envelope.bounded:

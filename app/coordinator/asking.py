@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -11,6 +11,7 @@ from app.coordinator.timing import TimeLimit, sleep_until
 from app.domain.envelope import Cost
 from app.domain.errors import AgentFailure, AgentRefused, AgentUnavailable
 from app.domain.meeting import Json
+from app.domain.messages import Code, Message
 from app.domain.reply_text import sanitised
 from app.domain.retrying import pause_before_retry
 from app.domain.steps import Ask, Reply, ReplyStatus
@@ -21,12 +22,18 @@ _EXCERPT_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and what came of it. ``usage`` is None where nothing was counted."""
+    """One request and what came of it. ``usage`` is None where nothing was counted.
+
+    ``fault`` is the sentence with which the question is asked once more. It is the reply's
+    ``reason`` too, so that the log alone is enough to go on after a crash.
+    """
 
     reply: Reply
     attempt: int
     fault: str | None = None
     usage: Cost | None = None
+    booked: Cost | None = None
+    """The most that it can have cost, where nothing was counted and there is a limit to keep."""
     model: str | None = None
     finish: str | None = None
     seconds: float = 0.0
@@ -35,6 +42,11 @@ class Exchange:
     def final(self) -> bool:
         """Whether this is the reply that counts, and not one that is asked for again."""
         return self.fault is None or self.attempt > 1
+
+    @property
+    def answered(self) -> bool:
+        """Whether the agent gave an answer, however little it was worth."""
+        return self.reply.status in (ReplyStatus.OK, ReplyStatus.INVALID, ReplyStatus.OFF_TOPIC)
 
     def record(self, request_id: str) -> dict[str, Json]:
         """The data of ``reply.received``, with what was read beside the reply's own fields."""
@@ -50,6 +62,7 @@ class Exchange:
             "attempt": self.attempt,
             "final": self.final,
             "usage": None if self.usage is None else self.usage.record(),
+            "booked": None if self.booked is None else self.booked.record(),
             "model": self.model,
             "finish": self.finish,
             "request_id": request_id,
@@ -64,11 +77,17 @@ def unanswered(ask: Ask, status: ReplyStatus, reason: str, attempt: int = 1) -> 
 
 
 async def exchange(
-    clock: Clock, agent: Agent, ask: Ask, request: Request, attempt: int
+    clock: Clock,
+    agent: Agent,
+    ask: Ask,
+    request: Request,
+    attempt: int,
+    say: Callable[[Message], str],
 ) -> Exchange:
     """Send the request, until its deadline at the latest, and read what comes back.
 
     Whatever the agent does becomes an exchange with a status; only a cancel goes through.
+    ``say`` puts a message into the meeting's language.
     """
     started = clock.now()
     try:
@@ -76,16 +95,17 @@ async def exchange(
             answer = await _send(clock, agent, request)
     except TimeoutError:
         seconds = (request.deadline - started).total_seconds()
-        made = unanswered(ask, ReplyStatus.TIMEOUT, f"No reply within {seconds:g} s.", attempt)
+        reason = say(Message.of(Code.NO_REPLY_IN_TIME, seconds=seconds))
+        made = unanswered(ask, ReplyStatus.TIMEOUT, reason, attempt)
     except AgentRefused as refusal:
         made = unanswered(ask, ReplyStatus.REFUSED, refusal.message, attempt)
     except AgentFailure as failure:
         made = unanswered(ask, ReplyStatus.ERROR, failure.message, attempt)
     except Exception as bug:
-        reason = f"The agent's adapter failed ({type(bug).__name__})."
+        reason = say(Message.of(Code.ADAPTER_FAILED, error=type(bug).__name__))
         made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
     else:
-        made = _read(ask, answer, attempt)
+        made = _read(ask, answer, attempt, say)
     return replace(made, seconds=(clock.now() - started).total_seconds())
 
 
@@ -103,25 +123,26 @@ async def _send(clock: Clock, agent: Agent, request: Request) -> Answer:
             attempt += 1
 
 
-def _read(ask: Ask, answer: Answer, attempt: int) -> Exchange:
-    made = _read_text(ask, sanitised(answer.text), attempt)
+def _read(ask: Ask, answer: Answer, attempt: int, say: Callable[[Message], str]) -> Exchange:
+    made = _read_text(ask, sanitised(answer.text), attempt, say)
     usage = answer.usage
     cost = None if usage is None else Cost(usage.input_tokens, usage.output_tokens, usage.usd)
     return replace(made, usage=cost, model=answer.model, finish=answer.finish)
 
 
-def _read_text(ask: Ask, text: str, attempt: int) -> Exchange:
+def _read_text(ask: Ask, text: str, attempt: int, say: Callable[[Message], str]) -> Exchange:
     if not text:
-        return unanswered(ask, ReplyStatus.ERROR, "The reply was empty.", attempt)
+        return unanswered(ask, ReplyStatus.ERROR, say(Message.of(Code.REPLY_EMPTY)), attempt)
     if len(text) > MOST_REPLY_CHARACTERS:
         # A stance read from text that is not kept could not be re-counted from the minutes.
-        reason = f"The reply has {len(text)} characters; at most {MOST_REPLY_CHARACTERS} are read."
-        made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
+        too_long = Message.of(Code.REPLY_TOO_LONG, count=len(text), most=MOST_REPLY_CHARACTERS)
+        made = unanswered(ask, ReplyStatus.ERROR, say(too_long), attempt)
         return replace(made, reply=replace(made.reply, text=text[:_EXCERPT_CHARACTERS]))
     read = ask.reading.read(text)
-    status = ReplyStatus.OK if read.fault is None else _status_of_fault(read.values)
-    reply = Reply(ask.who, ask.round, status, text, read.values, read.fault, attempt > 1)
-    return Exchange(reply, attempt, fault=read.fault)
+    fault = None if read.fault is None else say(read.fault)
+    status = ReplyStatus.OK if fault is None else _status_of_fault(read.values)
+    reply = Reply(ask.who, ask.round, status, text, read.values, fault, attempt > 1)
+    return Exchange(reply, attempt, fault=fault)
 
 
 def _status_of_fault(values: Mapping[str, Json]) -> ReplyStatus:

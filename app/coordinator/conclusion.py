@@ -49,10 +49,19 @@ async def conclude(
 async def finish(
     journal: Journal, clock: Clock, write_minutes: MinutesFile, decision: Event
 ) -> None:
-    """What follows a recorded decision: minutes on disk, then ``meeting.ended``."""
+    """What follows a recorded decision: minutes on disk, then ``meeting.ended``.
+
+    Raises ``OSError`` when the minutes could not be written; the meeting has ended all the same,
+    its end says so, and they can be had from the log at any time.
+    """
+    unwritten: OSError | None = None
     if not journal.state.meeting.ephemeral and journal.find(_MINUTES) is None:
-        path = await write_minutes(journal.entries)
-        journal.add(Entry(events.MINUTES_WRITTEN, {"path": path}, clock.now(), _MINUTES))
+        try:
+            path = await write_minutes(journal.entries)
+        except OSError as failure:
+            unwritten = failure
+        else:
+            journal.add(Entry(events.MINUTES_WRITTEN, {"path": path}, clock.now(), _MINUTES))
     outcome = outcome_record(decision.data)
     ended = {
         "result": outcome["result"],
@@ -60,9 +69,13 @@ async def finish(
         "completeness": outcome["completeness"],
         "decision": outcome["decision"],
         "outcome": outcome,
+        "ended_at": events.rfc3339(decision.at),
+        "minutes_error": None if unwritten is None else str(unwritten.strerror or unwritten),
     }
     journal.add(Entry(events.MEETING_ENDED, ended, clock.now(), _END))
     await journal.durable()
+    if unwritten is not None:
+        raise unwritten
 
 
 async def _close_cancellation(journal: Journal, clock: Clock, agents: Mapping[str, Agent]) -> None:

@@ -15,6 +15,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 from app.domain.envelope import Price
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json, Language
+from app.domain.messages import Message
 from app.domain.state import MeetingState
 from app.domain.steps import Office
 
@@ -160,6 +161,9 @@ class Prompt:
 
 Prompts = Callable[[str, Language, Mapping[str, Json]], Prompt]
 """Makes the prompt from a template's name, a language and the variables."""
+
+Wording = Callable[[Message, Language], str]
+"""Puts what an answerer or a reader of the record is told into sentences of a language."""
 
 MinutesFile = Callable[[Sequence[Event]], Awaitable[str]]
 """Writes a meeting's minutes from its events, durably, and says where they lie."""

@@ -11,12 +11,13 @@ from hashlib import blake2b
 from app.coordinator.account import Account
 from app.coordinator.asking import Exchange, exchange, unanswered
 from app.coordinator.journal import Journal
-from app.coordinator.ports import Agent, Clock, Prompt, Prompts, Request
+from app.coordinator.ports import Agent, Clock, Prompt, Prompts, Request, Wording
 from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, recorded_reply
 from app.domain import events
 from app.domain.envelope import closing_seconds
 from app.domain.events import Entry
 from app.domain.meeting import ARBITER, CHAIR, SECRETARY
+from app.domain.messages import Arg, Code, Message
 from app.domain.steps import Ask, Reply, ReplyStatus
 
 REQUEST = "/request"
@@ -33,12 +34,18 @@ class Questions:
     """
 
     def __init__(
-        self, journal: Journal, clock: Clock, agents: Mapping[str, Agent], prompts: Prompts
+        self,
+        journal: Journal,
+        clock: Clock,
+        agents: Mapping[str, Agent],
+        prompts: Prompts,
+        wording: Wording,
     ) -> None:
         self._journal = journal
         self._clock = clock
         self._agents = agents
         self._prompts = prompts
+        self._wording = wording
         self._meeting = journal.state.meeting
         self._account = Account(journal.state, journal.entries)
         self._in_flight: set[asyncio.Task[Reply]] = set()
@@ -92,7 +99,7 @@ class Questions:
         """Ask, and once more if the reply does not fit (PROTOCOLS 16)."""
         first = self._journal.find(ask.key)
         fault = None if first is None else first.data["reason"]
-        made = None if fault else await self._exchange(ask, attempt=1)
+        made = await self._exchange(ask, attempt=1) if fault is None else None
         if made is None or not made.final:
             fault = fault if made is None else made.fault
             made = await self._exchange(ask, attempt=2, fault=fault)
@@ -113,10 +120,10 @@ class Questions:
         agent = self._agents.get(self._agent_of(ask))
         until = self._until(ask)
         if agent is None:
-            reason = f"There is no agent named {self._agent_of(ask)!r} any more."
+            reason = self._reason(Code.AGENT_GONE, agent=self._agent_of(ask))
             made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
         elif self._clock.now() >= until:
-            reason = "The meeting's time was over before this was asked."
+            reason = self._reason(Code.TIME_WAS_OVER)
             made = unanswered(ask, ReplyStatus.TIMEOUT, reason, attempt)
         else:
             prompt = self._prompt(ask, fault)
@@ -139,8 +146,7 @@ class Questions:
         cost = self._account.cost_of(agent.profile, prompt.system, prompt.user)
         if not self._account.reserve(cost, closing=ask.closing):
             self._exhaust(ask)
-            reason = "The meeting's envelope has no room for this request."
-            return unanswered(ask, ReplyStatus.BUDGET, reason, attempt)
+            return unanswered(ask, ReplyStatus.BUDGET, self._reason(Code.NO_ROOM), attempt)
         turn = self._account.turn(step, agent.profile.name)
         reserved = {
             "for": step,
@@ -167,9 +173,18 @@ class Questions:
             prompt=prompt.user,
             deadline=until,
         )
-        made = await exchange(self._clock, agent, ask, request, attempt)
-        self._account.settle(cost, made.usage)
+        made = await exchange(self._clock, agent, ask, request, attempt, self._say)
+        if made.usage is None and self._account.bounded and made.answered:
+            # An answer that nobody counted was not free; a limit is kept by the worst case.
+            made = replace(made, booked=cost)
+        self._account.settle(cost, made.usage or made.booked)
         return made
+
+    def _say(self, message: Message) -> str:
+        return self._wording(message, self._meeting.language)
+
+    def _reason(self, code: Code, **args: Arg) -> str:
+        return self._say(Message(code, args))
 
     def _prompt(self, ask: Ask, fault: str | None) -> Prompt:
         language = self._meeting.language

@@ -72,6 +72,7 @@ _OWN_FIELDS = frozenset(
         "attempt",
         "final",
         "usage",
+        "booked",
         "model",
         "finish",
         "request_id",

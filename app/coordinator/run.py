@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from app.coordinator.arbitration import Arbitration
 from app.coordinator.confirming import Confirmation
 from app.coordinator.journal import Journal
-from app.coordinator.ports import Agent, Clock, Prompts
+from app.coordinator.ports import Agent, Clock, Prompts, Wording
 from app.coordinator.questions import Questions
 from app.coordinator.replay import check_fingerprint, fingerprint
 from app.domain.arbitration import Ruling
@@ -34,11 +34,16 @@ class MeetingRun:
     """Drives a conversation over a journal, from wherever the journal has come to."""
 
     def __init__(
-        self, journal: Journal, clock: Clock, agents: Mapping[str, Agent], prompts: Prompts
+        self,
+        journal: Journal,
+        clock: Clock,
+        agents: Mapping[str, Agent],
+        prompts: Prompts,
+        wording: Wording,
     ) -> None:
         self._journal = journal
         self._clock = clock
-        self._questions = Questions(journal, clock, agents, prompts)
+        self._questions = Questions(journal, clock, agents, prompts, wording)
         journal.on_news = self._heed
 
     async def hold(self, conversation: Conversation) -> Outcome:

@@ -9,7 +9,7 @@ from datetime import datetime
 from app.coordinator.conclusion import conclude, finish, recorded_decision
 from app.coordinator.journal import Journal
 from app.coordinator.pausing import Paused
-from app.coordinator.ports import Agent, Agents, Clock, EventLog, MinutesFile, Prompts
+from app.coordinator.ports import Agent, Agents, Clock, EventLog, MinutesFile, Prompts, Wording
 from app.coordinator.run import MeetingRun
 from app.domain.errors import LogUnavailable, NotFound, Superseded, YoriaiError
 from app.domain.events import Event
@@ -27,12 +27,14 @@ class Runner:
         clock: Clock,
         agents: Agents,
         prompts: Prompts,
+        wording: Wording,
         write_minutes: MinutesFile,
     ) -> None:
         self._log = log
         self._clock = clock
         self._agents = agents
         self._prompts = prompts
+        self._wording = wording
         self._write_minutes = write_minutes
         self._journals: dict[str, Journal] = {}
         self._hearing: set[asyncio.Task[None]] = set()
@@ -86,7 +88,7 @@ class Runner:
             raise fault
 
     async def _hold(self, journal: Journal, agents: Mapping[str, Agent]) -> Event:
-        run = MeetingRun(journal, self._clock, agents, self._prompts)
+        run = MeetingRun(journal, self._clock, agents, self._prompts, self._wording)
         format_ = FORMATS[journal.state.meeting.format]
         outcome = await run.hold(format_.hold(journal.state.meeting))
         return await conclude(journal, self._clock, agents, outcome)

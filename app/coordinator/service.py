@@ -239,7 +239,7 @@ def _price_faults(meeting: Meeting, agents: Mapping[str, AgentProfile]) -> list[
     return [Fault("#/limits/usd", detail)]
 
 
-_SPECIAL_FIELDS = ("options", "chair", "materials", "criteria", "domains")
+_SPECIAL_FIELDS = ("options", "chair", "arbiter", "materials", "criteria", "domains")
 
 
 def _warnings(wish: OpenMeeting, format_: Format, agents: Mapping[str, AgentProfile]) -> list[str]:

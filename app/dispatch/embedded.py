@@ -66,8 +66,8 @@ class EmbeddedDispatch:
             _log.error("meeting.interrupted", meeting_id=meeting_id, reason=outage.message)
             later = self._clock.now() + timedelta(seconds=_RETRY_SECONDS)
         except Exception:
-            # The runner has ended the meeting as failed; here the fault reaches the operator.
-            _log.exception("meeting.failed", meeting_id=meeting_id)
+            # The runner has brought the meeting to an end; here the fault reaches the operator.
+            _log.exception("meeting.fault", meeting_id=meeting_id)
         finally:
             del self._tasks[meeting_id]
             called = meeting_id in self._called

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.domain.ballot import listed, shown
 from app.domain.errors import Conflict, Fault, InvalidRequest
 from app.domain.meeting import Json
+from app.domain.messages import Code, Message
 from app.domain.reply_text import clean, folded, last_json_object, one_line
 from app.domain.steps import Read, ReplyStatus
 
@@ -19,9 +21,16 @@ _MOST_CHOICE_CHARACTERS = 400
 
 
 class OutOfScope(InvalidRequest):
-    """A ruling that picks what was not offered, or drops what must be kept."""
+    """A ruling that picks what was not offered, or drops what must be kept.
+
+    ``message`` tells the same to an arbiter that is an agent, in the meeting's language.
+    """
 
     code = "out-of-scope"
+
+    def __init__(self, detail: str, message: Message) -> None:
+        super().__init__(Fault("#/choice", detail))
+        self.message = message
 
 
 class NoQuestionOpen(Conflict):
@@ -81,17 +90,20 @@ def chosen(choices: Sequence[Choice], picked: str) -> Choice:
     by_text = (choice for choice in choices if folded(choice.text) == wanted)
     found = next(by_id, None) or next(by_text, None)
     if found is None:
-        allowed = ", ".join(choice.id for choice in choices if not choice.barred_by)
-        shown = one_line(picked, _MOST_CHOICE_CHARACTERS)
-        detail = f"The choice {shown!r} is not one of those offered: {allowed}."
-        raise OutOfScope(Fault("#/choice", detail))
+        offered = [choice.id for choice in choices if not choice.barred_by]
+        named = one_line(picked, _MOST_CHOICE_CHARACTERS)
+        raise OutOfScope(
+            f"The choice {named!r} is not one of those offered: {', '.join(offered)}.",
+            Message.of(Code.CHOICE_UNKNOWN, value=shown(picked), offered=listed(offered)),
+        )
     if found.barred_by:
         criteria = ", ".join(found.barred_by)
         detail = (
             f"The choice {found.id!r} would drop what is required and does not pass: {criteria}. "
             "An arbiter may not do that."
         )
-        raise OutOfScope(Fault("#/choice", detail))
+        barred_by = listed(found.barred_by)
+        raise OutOfScope(detail, Message.of(Code.CHOICE_BARRED, value=found.id, criteria=barred_by))
     return found
 
 
@@ -109,11 +121,14 @@ class RulingReading:
     def read(self, text: str) -> Read:
         answer = last_json_object(text)
         if answer is None:
-            return Read(self.absent(ReplyStatus.INVALID), "There is no JSON object in the reply.")
+            return Read(self.absent(ReplyStatus.INVALID), Message.of(Code.NO_OBJECT))
+        if answer.get("choice") is None:
+            missing = Message.of(Code.KEY_MISSING, key="choice")
+            return Read(self.absent(ReplyStatus.INVALID), missing)
         try:
-            found = chosen(self.choices, str(answer.get("choice")))
+            found = chosen(self.choices, str(answer["choice"]))
         except OutOfScope as outside:
-            return Read(self.absent(ReplyStatus.INVALID), outside.faults[0].detail)
+            return Read(self.absent(ReplyStatus.INVALID), outside.message)
         return Read(
             {
                 "choice": found.id,

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from app.domain.ballot import bounded_text
 from app.domain.meeting import Criterion, Json
 from app.domain.objections import Ledger
+from app.domain.reply_text import one_line
 
 MOST_DRAFT_CHARACTERS = 12_000
 _MOST_PATTERN_CHARACTERS = 300
@@ -67,7 +69,8 @@ def _cost_fault(pattern: str) -> str | None:
     while position < len(pattern):
         piece = _PIECE.match(pattern, position)
         if piece is None or (piece["close"] and len(groups) == 1):
-            return f'"{one_line(pattern[position : position + 4], 4)}" is not supported here'
+            unknown = one_line(bounded_text(pattern[position : position + 4]), 4)
+            return f'"{unknown}" is not supported here'
         position = piece.end()
         before, last = last, _Group()
         if piece["open"]:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from app.domain.ballot import json_number, listed, mentioned, read_number, shown
 from app.domain.meeting import Json
+from app.domain.messages import Code, Message
 from app.domain.progress import Progress
 from app.domain.reply_text import folded, one_line, without_thinking
 from app.domain.sections import read_sections

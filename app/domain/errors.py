@@ -9,7 +9,6 @@ YoriaiError                    a stable ``code`` and a sentence for a person
 │   ├── MeetingEnded · MeetingNotEnded
 │   ├── AgentExists · NoQuestionOpen
 │   └── RequestInProgress      the first request with this idempotency key still runs
-├── IdempotencyKeyReused       the same key came with another body
 ├── LogUnavailable             the log could not be written or read; nothing was lost
 ├── LogConflict                somebody else appended first (the fence of the log)
 ├── Superseded                 another runner holds this meeting: stand down
@@ -86,7 +85,7 @@ class RequestInProgress(Conflict):
     code = "request-in-progress"
 
 
-class IdempotencyKeyReused(YoriaiError):
+class IdempotencyKeyReused(InvalidRequest):
     code = "idempotency-key-reused"
 
 

@@ -90,7 +90,7 @@ class Code(StrEnum):
     AGENT_GONE = "agent_gone"
 
 
-Arg: TypeAlias = Union[str, int, float, None, "Message", tuple["Arg", ...]]
+Arg: TypeAlias = Union[str, int, float, "Message", tuple["Arg", ...], None]
 """A text is quoted where it is told, a tuple is enumerated, and true, false and null are JSON's."""
 
 

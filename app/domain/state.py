@@ -122,7 +122,7 @@ def _reply(now: _Fields, event: Event) -> None:
 
 
 def _office_reply(now: _Fields, event: Event) -> None:
-    usage = event.data["usage"]
+    usage = event.data["usage"] or event.data["booked"]
     if usage is not None:
         now["spent"] += Cost.read(usage)
 
@@ -168,7 +168,8 @@ def _minutes(now: _Fields, event: Event) -> None:
 
 def _ended(now: _Fields, event: Event) -> None:
     now["status"] = Status.ENDED
-    now["ended_at"] = event.at
+    # When the decision stood: what follows it, the minutes on disk, is no part of the meeting.
+    now["ended_at"] = datetime.fromisoformat(event.data["ended_at"])
     now["pending_question"] = None
     now["outcome"] = event.data["outcome"]
 

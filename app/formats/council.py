@@ -401,5 +401,5 @@ FORMAT = Format(
     rules=CouncilRules,
     usual_seats=lambda rules: 3,
     gated=True,
-    uses=frozenset({"chair"}),
+    uses=frozenset({"arbiter", "chair"}),
 )

@@ -446,5 +446,5 @@ FORMAT = Format(
     usual_seats=lambda rules: 3,
     faults=_faults,
     fills_roles=True,
-    uses=frozenset({"options"}),
+    uses=frozenset({"arbiter", "options"}),
 )

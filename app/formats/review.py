@@ -338,5 +338,5 @@ FORMAT = Format(
     rules=ReviewRules,
     usual_seats=lambda rules: 3,
     faults=review_faults,
-    uses=frozenset({"materials", "criteria"}),
+    uses=frozenset({"arbiter", "materials", "criteria"}),
 )

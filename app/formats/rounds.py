@@ -150,10 +150,14 @@ def compress(
 
 @dataclass(slots=True)
 class Ending:
-    """How the meeting came to its end; ``gate`` is None unless it was asked for and closed."""
+    """How the meeting came to its end; ``gate`` is None unless it was asked for and closed.
+
+    ``drafted`` tells whether anybody was asked for a synthesis.
+    """
 
     stopped_by: StopReason
     synthesis: Mapping[str, Json] | None = None
+    drafted: bool = False
     gate: GatePassed | None = None
 
     @property
@@ -187,6 +191,7 @@ def close(
     ending = Ending(stopped_by)
     if stopped_by is StopReason.CANCELLATION or not any(usable(round_) for round_ in rounds):
         return ending
+    ending.drafted = True
     drafting = _Drafting(meeting, template, variables(), len(rounds), ending)
     try:
         yield from drafting.draft()
@@ -247,7 +252,7 @@ def degradation(
     found = missing_replies(round_.replies for round_ in rounds)
     if notes.by_code:
         found += (Degradation("summary_by_code", rounds=tuple(notes.by_code)),)
-    if ending.synthesis is None:
+    if ending.synthesis is None and ending.drafted:
         found += (Degradation("synthesis_by_code"),)
     if meeting.completion_gate is not None and ending.gate is None:
         found += (Degradation("not_confirmed"),)

@@ -317,5 +317,5 @@ FORMAT = Format(
     perspectives=_perspectives,
     rules=RoundtableRules,
     usual_seats=lambda rules: 3,
-    uses=frozenset({"options"}),
+    uses=frozenset({"arbiter", "options"}),
 )

@@ -423,5 +423,5 @@ FORMAT = Format(
     usual_seats=lambda rules: 3,
     faults=vote_faults,
     fewest_seats=2,
-    uses=frozenset({"options", "domains"}),
+    uses=frozenset({"arbiter", "options", "domains"}),
 )

@@ -42,8 +42,7 @@ def render(template: str, language: Language, variables: Mapping[str, Json]) -> 
     Raises ``jinja2.TemplateNotFound`` or ``jinja2.UndefinedError``.
     """
     found = _template(template, language)
-    # Shared: without Jinja's own functions, which no template here calls.
-    context = found.new_context(dict(variables), shared=True)
+    context = found.new_context(dict(variables))
     system, user = (
         "".join(found.blocks[block](context)).strip() if block in found.blocks else ""
         for block in ("system", "user")
@@ -106,6 +105,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # No template here calls Jinja's own functions, and every rendering would copy them.
+    environment.globals.clear()
     environment.filters |= {
         "enclosed": _remembered(_enclosed),
         "one_line": _remembered(_one_line),

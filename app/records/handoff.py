@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from app.domain.errors import MeetingNotEnded
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
-from app.records.case import last_motion
+from app.records.case import last_motion, warnings_of
 from app.records.catalogue import WORDS, Words
 from app.records.containment import front_matter, inline, plain, quoted
 from app.records.findings import open_points, operations
@@ -19,8 +19,14 @@ from app.records.history import History, history
 from app.records.minutes import short
 from app.records.rulings import Question, arbiter_text, arbitration, choices, questions
 from app.records.standing import candidates, criteria, excerpts, settled, sides
-from app.records.verdict import headline
-from app.records.weakness import bullets, degradation_sentence, degradations, warning_sentence
+from app.records.verdict import headline, synthesis, who_decided
+from app.records.weakness import (
+    Safe,
+    bullets,
+    degradation_sentence,
+    degradations,
+    warning_sentence,
+)
 
 _UNCONFIRMED = "unconfirmed"
 
@@ -46,14 +52,14 @@ def handoff_json(log: Iterable[Event]) -> dict[str, Json]:
         "settled": settled(past),
         "dissents": list(decided.get("dissents") or ()),
         "synthesis": past.drafted,
-        "open_points": open_points(words, past, plain),
+        "open_points": _open_points(words, past, asked, plain),
         "unconfirmed": _unconfirmed(past),
         "operations": operations(past),
         "degradation": [
             {**record, "text": degradation_sentence(words, record, plain)}
             for record in degradations(past)
         ],
-        "warnings": list(past.warnings),
+        "warnings": warnings_of(past),
     }
 
 
@@ -155,12 +161,12 @@ def _body(words: Words, past: History, asked: Question | None) -> Iterator[str]:
     yield from _sides(words, past)
     yield from _excerpts(words, past)
     yield from _criteria(words, past)
-    yield from _points(words, past)
+    yield from _points(words, past, asked)
 
 
 def _weak(words: Words, past: History) -> Iterator[str]:
     said = [degradation_sentence(words, record) for record in degradations(past)]
-    said += [warning_sentence(words, warning) for warning in past.warnings]
+    said += [warning_sentence(words, warning) for warning in warnings_of(past)]
     if past.decision is not None and past.decision["completeness"] == "partial":
         said.insert(0, words("result.partial"))
     if said:
@@ -189,8 +195,9 @@ def _who(words: Words, past: History, asked: Question | None) -> Iterator[str]:
         yield words("handoff.who", **named, until=words.moment(asked.deadline))
         yield from choices(words, asked.choices)
         return
-    if _decided(past) is not None:
+    if past.decision is not None and _decided(past) is not None:
         yield words("handoff.who_decided")
+        yield from who_decided(words, past.decision)
     elif asked is not None:
         named = {"arbiter": arbiter_text(words, asked.arbiter)}
         yield words("handoff.who_over", **named, until=words.moment(asked.deadline))
@@ -200,7 +207,8 @@ def _who(words: Words, past: History, asked: Question | None) -> Iterator[str]:
 
 
 def _candidates(words: Words, past: History, asked: Question | None) -> Iterator[str]:
-    yield f"## {words('heading.candidates')}"
+    decided = _decided(past) is not None
+    yield f"## {words('heading.options' if decided else 'heading.candidates')}"
     found = candidates(past, asked)
     if not found:
         yield words("decision.none_named")
@@ -208,16 +216,18 @@ def _candidates(words: Words, past: History, asked: Question | None) -> Iterator
     if past.meeting.format == "review":
         yield quoted(found[0]["text"])
         return
-    same = all(each["id"] == each["text"] for each in found)
-    key = "handoff.candidate"
-    yield bullets(
-        [
-            inline(each["text"])
-            if same or len(found) == 1
-            else words(key, id=inline(each["id"]), text=inline(each["text"]))
-            for each in found
-        ]
-    )
+    yield bullets([_candidate(words, each, alone=len(found) == 1) for each in found])
+    if past.meeting.format == "council":
+        decision = (past.decision or {}).get("decision")
+        drafted = {"synthesis": past.drafted, "decision": decision, "numbers_name": "council"}
+        yield from synthesis(words, {**drafted, "council": {}})
+
+
+def _candidate(words: Words, candidate: Mapping[str, Json], *, alone: bool) -> str:
+    text = inline(candidate["text"])
+    if alone or candidate["id"] == candidate["text"]:
+        return text
+    return words("handoff.candidate", id=inline(candidate["id"]), text=text)
 
 
 def _sides(words: Words, past: History) -> Iterator[str]:
@@ -286,7 +296,7 @@ def _criterion(words: Words, criterion: Mapping[str, Json]) -> str:
     )
 
 
-def _points(words: Words, past: History) -> Iterator[str]:
+def _points(words: Words, past: History, asked: Question | None) -> Iterator[str]:
     yield f"## {words('heading.settled')}"
     done = [
         words(f"handoff.{each['kind']}", text=inline(each["text"]), id=inline(each.get("id", "")))
@@ -297,8 +307,18 @@ def _points(words: Words, past: History) -> Iterator[str]:
         words("open.unconfirmed", **{key: inline(item[key]) for key in ("kind", "ref", "state")})
         for item in _unconfirmed(past)
     ]
-    points = [point for point in open_points(words, past) if point not in left]
+    points = [point for point in _open_points(words, past, asked) if point not in left]
     yield f"## {words('heading.open_points')}"
     yield bullets(points) if points else words("open.none")
-    yield f"## {words('heading.unconfirmed')}"
-    yield bullets(left) if left else words("handoff.all_confirmed")
+    if left:
+        yield f"## {words('heading.unconfirmed')}"
+        yield bullets(left)
+
+
+def _open_points(
+    words: Words, past: History, asked: Question | None, safe: Safe = inline
+) -> list[str]:
+    """While a question waits, that question; the rest is known only from the decision's record."""
+    waiting = asked is not None and not past.ended
+    first = [words("open.question", text=safe(asked.text))] if asked and waiting else []
+    return first + open_points(words, past, safe)

@@ -206,7 +206,7 @@ class _Draft:
         self.pay(event)
 
     def pay(self, event: Event) -> None:
-        usage = event.data.get("usage")
+        usage = event.data.get("usage") or event.data.get("booked")
         if usage is not None:
             self.cost += Cost.read(usage)
 

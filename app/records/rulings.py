@@ -127,9 +127,11 @@ def choices(words: Words, offered: Sequence[Choice]) -> Iterator[str]:
 
 
 def _choice(words: Words, choice: Choice) -> str:
-    if choice.id == choice.text:
-        return inline(choice.text)
-    named = {"id": inline(choice.id), "text": inline(choice.text)}
+    # An option is its own id, and a rejection names itself before what it rejects.
+    text = choice.text.removeprefix(f"{choice.id}: ")
+    if choice.id == text:
+        return inline(text)
+    named = {"id": inline(choice.id), "text": inline(text)}
     if not choice.barred_by:
         return words("ruling.choice", **named)
     criteria = words.joined(inline(id_) for id_ in choice.barred_by)
@@ -142,7 +144,9 @@ def arbiter_text(words: Words, arbiter: Arbiter) -> str:
         if arbiter.name is None:
             return words("ruling.agent", agent=agent)
         return words("ruling.named_agent", name=inline(arbiter.name), agent=agent)
-    return words("ruling.person") if arbiter.name is None else inline(arbiter.name)
+    if arbiter.name is None:
+        return words("ruling.person")
+    return words("ruling.named", name=inline(arbiter.name))
 
 
 def _answer(words: Words, asked: Question) -> Iterator[str]:

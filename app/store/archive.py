@@ -155,5 +155,5 @@ def _id_in(cursor: str) -> str:
     except (binascii.Error, ValueError):
         id_ = ""
     if not _ID.fullmatch(id_):
-        raise InvalidRequest(Fault("cursor", "This cursor was not given by a page of this list."))
+        raise InvalidRequest(Fault("/cursor", "This cursor was not given by a page of this list."))
     return id_

@@ -67,6 +67,9 @@ class Database:
             raise DatabaseUnusable(f"{self.path} is a folder, not a database.")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if not self.path.exists():
+                # Agents' keys lie in it; SQLite gives its side files the same mode.
+                self.path.touch(mode=0o600)
         except OSError as failure:
             reason = f"no folder could be made for it ({failure.strerror})"
             raise DatabaseUnusable(f"{self.path} cannot be used: {reason}.") from failure

@@ -15,6 +15,7 @@ from app.agents.llm import LlmAgent
 from app.domain.errors import (
     AgentRejected,
 )
+from app.domain.stance import read_stance
 from tests.agents import cast
 from tests.provider import Asked, Gate, Provider, Reply
 
@@ -259,3 +260,22 @@ async def test_the_event_loop_keeps_turning_while_the_sdks_load(
         await asyncio.sleep(0)
     assert turns > 1
     assert (await call).text == "yes"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<think>I lean [STANCE: AGREE]",
+        "no idea <think> maybe [STANCE: AGREE] hmm",
+        "<think>so [STANCE: AGREE]</think> Well.",
+    ],
+)
+async def test_thinking_comes_back_as_thinking(
+    provider: Provider, connections: Connections, written: str
+) -> None:
+    """The SDK takes the tags away, and a stance that was only thought would count (PROTOCOLS 3)."""
+    provider.will(written)
+    agent = cast.llm("openai", provider, connections)
+    answer = await agent.answer(cast.request())
+    assert "<think>" in answer.text
+    assert read_stance(answer.text).stance == "UNKNOWN"

@@ -263,8 +263,10 @@ def _reply(who: str, stance: str) -> dict[str, Any]:
         "differing": False,
         "changed_because": None,
         "reason": None,
+        "out_of_time": False,
         "attempt": 1,
         "final": True,
+        "booked": None,
         "usage": {"input_tokens": 100, "output_tokens": 10, "usd": "0.001"},
         "model": "m",
         "finish": "stop",
@@ -354,5 +356,5 @@ def rest(clock: StillClock) -> list[Entry]:
     return [
         Entry(events.ROUND_CLOSED, closed, at),
         Entry(events.DECISION_RECORDED, decision, at),
-        Entry(events.MEETING_ENDED, {"outcome": OUTCOME}, at),
+        Entry(events.MEETING_ENDED, {"outcome": OUTCOME, "ended_at": at.isoformat()}, at),
     ]

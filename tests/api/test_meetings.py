@@ -145,7 +145,7 @@ async def test_same_key_another_body(client: httpx.AsyncClient, world: World) ->
     response = await client.post("/v1/meetings", json={"topic": "Another?"}, headers=headers)
     assert response.status_code == 422
     assert response.json()["type"] == "idempotency-key-reused"
-    assert response.json()["errors"] == []
+    assert [fault["pointer"] for fault in response.json()["errors"]] == ["#/Idempotency-Key"]
     assert len(world.store.logs) == 1
 
 

@@ -38,7 +38,7 @@ def test_every_domain_error_has_a_status_or_is_ours(error: type[YoriaiError]) ->
         (errors.MeetingNotEnded("not over"), 409),
         (errors.AgentExists("there"), 409),
         (errors.RequestInProgress("later"), 409),
-        (errors.IdempotencyKeyReused("new key"), 422),
+        (errors.IdempotencyKeyReused(Fault("/Idempotency-Key", "new key")), 422),
         (errors.LogUnavailable("disk"), 503),
         (errors.ReplayDiverged("secret detail"), 500),
         (errors.AgentRejected("secret detail"), 500),

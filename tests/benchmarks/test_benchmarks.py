@@ -22,6 +22,27 @@ TINY = {
         ("meetings=1", "delay_seconds=0.01"),
         ("over the floor, 3 waves", "over the floor, 6 waves"),
     ),
+    "formats": (
+        ("meetings=1", "delay_seconds=0.01", "respondents=3", "members=2"),
+        (
+            "poll of 3, over the floor",
+            "council of 2, over the floor",
+            "council of 2, gated, over the floor",
+        ),
+    ),
+    "counting": (
+        ("ballots=20", "times=1"),
+        (
+            "counting, simple_majority",
+            "counting, supermajority",
+            "counting, unanimous",
+            "counting, weighted",
+            "counting, ranked",
+            "counting, poll, ranking",
+            "counting, poll, scoring",
+            "counting, poll, binary",
+        ),
+    ),
     "prompt_size": (
         ("rounds=2,4",),
         ("prompts, round 2", "prompts, round 4", "growth by round 4"),

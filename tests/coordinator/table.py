@@ -15,6 +15,7 @@ from app.coordinator.ports import (
     AgentProfile,
     Answer,
     EventLog,
+    MinutesFile,
     Prompt,
     Request,
     StopState,
@@ -26,6 +27,7 @@ from app.domain.envelope import Price
 from app.domain.errors import NotFound
 from app.domain.events import Event
 from app.domain.state import MeetingState
+from app.prompts.wording import sentence
 from app.store.archive import SqlArchive
 from app.store.database import Database
 from app.store.log import SqlEventLog
@@ -112,6 +114,7 @@ class Table:
         self.agents = {name: ActingAgent(name, behave) for name, behave in named.items()}
         self.directory = Directory(self.agents)
         self.minutes: list[Sequence[Event]] = []
+        self.write_minutes: MinutesFile = self._keep_minutes
         self.woken: list[str] = []
         self.runner = self.new_runner(self.log)
         self.service = self._service()
@@ -121,7 +124,12 @@ class Table:
         await self.database.close()
 
     def new_runner(self, log: EventLog) -> Runner:
-        return Runner(log, self.clock, self.directory, prompts, self._write_minutes)
+        # The real sentences: whether a message has all that its sentence needs shows only there.
+        return Runner(log, self.clock, self.directory, prompts, sentence, self._write)
+
+    async def _write(self, events: Sequence[Event]) -> str:
+        # Looked up at the time, so that a test can have the writing fail.
+        return await self.write_minutes(events)
 
     def wake(self, meeting_id: str, at: object = None) -> None:
         self.woken.append(meeting_id)
@@ -145,7 +153,7 @@ class Table:
     async def events(self, meeting_id: str) -> list[Event]:
         return [entry for entry in await self.archive.log(meeting_id) if not entry.internal]
 
-    async def _write_minutes(self, events: Sequence[Event]) -> str:
+    async def _keep_minutes(self, events: Sequence[Event]) -> str:
         self.minutes.append(list(events))
         return f"minutes/{events[0].meeting_id}.md"
 

@@ -151,7 +151,8 @@ async def test_an_agent_outside_the_choices_is_asked_once_more_and_then_expires(
     events = await held.hold(arbiter=Arbiter("agent", "judge"), limits=LIMITS, seated=seats)
     assert ended(events)["stopped_by"] == "ruling_expired"
     assert len(held.agents["judge"].requests) == 2
-    assert "not one of those offered: adopt, reject" in held.agents["judge"].requests[1].prompt
+    again = held.agents["judge"].requests[1].prompt
+    assert 'not one of those offered: "adopt", "reject".' in again
 
 
 async def test_nobody_is_asked_to_rule_on_a_consensus(table: MakeTable) -> None:

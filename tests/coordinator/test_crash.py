@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.coordinator.ports import EventLog, Idempotency
+from app.coordinator.ports import EventLog, Idempotency, Request
 from app.domain.errors import LogUnavailable, ReplayDiverged, Superseded
 from app.domain.events import Entry, Event
+from app.domain.meeting import Limits
 from tests.coordinator.conftest import MakeTable
-from tests.coordinator.table import Table, ended, of_type, stances
+from tests.coordinator.table import Table, ended, of_type, secretary, stances
 
 
 class DyingLog:
@@ -87,6 +88,28 @@ async def test_dying_after_every_append_ends_the_same(table: MakeTable) -> None:
         if survived:
             break
     assert deaths > 8
+
+
+async def test_a_second_asking_tells_the_same_after_a_crash(table: MakeTable) -> None:
+    def clerk(request: Request) -> str:
+        first = request.template.endswith("synthesis") and "'fault'" not in request.prompt
+        return "もちろん。" if first else secretary(request)
+
+    deaths = survived = 0
+    while not survived:
+        deaths += 1
+        held = table(secretary=clerk, a=stances("AGREE"), b=stances("AGREE"))
+        seats = ("a", "b")
+        state = await held.open(seats, language="ja", limits=Limits(rounds=1))
+        survived = await lived(held, state.meeting.id, deaths)
+        await held.runner.advance(state.meeting.id)
+        outcome = ended(await held.events(state.meeting.id))
+        assert outcome["synthesis"]["decision"] == "Try one repository."
+        asked = [request.prompt for request in held.agents["secretary"].requests]
+        again = [prompt for prompt in asked if "'fault'" in prompt]
+        assert again
+        assert all("'回答の中に JSON オブジェクトがない。'" in prompt for prompt in again)
+    assert deaths > 4
 
 
 async def test_a_request_that_was_in_flight_goes_out_again_under_the_same_id(

@@ -133,6 +133,24 @@ async def test_each_way_of_not_answering_is_recorded(
     assert len(mine["text"]) <= 2_000
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (AgentRejected("The key is wrong."), "The key is wrong."),
+        ("  ", "回答が空だった。"),
+        ("x" * 70_000, "回答が70000字ある。読めるのは65536字までである。"),
+        (RuntimeError("bug"), "エージェントとの接続部分で「RuntimeError」が起きた。"),
+    ],
+)
+async def test_in_a_japanese_meeting_only_a_provider_speaks_its_own_language(
+    table: MakeTable, answer: str | Exception, reason: str
+) -> None:
+    held = table(a=lambda _: answer, b=stances("AGREE"))
+    events = await held.hold(limits=Limits(rounds=1), language="ja")
+    replies = {e.data["participant"]: e.data for e in of_type(events, "reply.received")}
+    assert replies["a"]["reason"] == reason
+
+
 async def test_a_cut_off_reply_counts_with_what_it_says(table: MakeTable) -> None:
     cut = Answer("[STANCE: AGREE] and then", Usage(5, 800, None), finish="length")
     events = await table(a=lambda _: cut, b=stances("AGREE")).hold()
@@ -197,3 +215,33 @@ async def test_a_money_limit_needs_known_prices(table: MakeTable) -> None:
     object.__setattr__(held.agents["a"].profile, "price", None)
     with pytest.raises(InvalidRequest, match="price of a"):
         await held.hold(limits=Limits(usd=Decimal("0.5")))
+
+
+async def test_a_limit_holds_where_a_provider_counts_nothing(table: MakeTable) -> None:
+    uncounted = Answer("Well. [STANCE: NEUTRAL]", None)
+    held = table(a=lambda _: uncounted, b=lambda _: uncounted)
+    held.agents["secretary"].behave = lambda request: Answer(secretary(request), None)
+    events = await held.hold(limits=Limits(rounds=20, tokens=20_000, no_progress_rounds=20))
+    assert ended(events)["stopped_by"] == "budget"
+    assert len(of_type(events, "round.closed")) > 1
+    spent = of_type(events, "decision.recorded")[0].data["spent"]["tokens"]
+    assert 0 < spent["input"] + spent["output"] <= 20_000
+
+
+async def test_minutes_that_cannot_be_written_do_not_keep_the_meeting_open(
+    table: MakeTable,
+) -> None:
+    held = table(a=stances("AGREE"), b=stances("AGREE"))
+
+    async def full(log: object) -> str:
+        del log
+        raise OSError(28, "No space left on device")
+
+    held.write_minutes = full
+    state = await held.open()
+    with pytest.raises(OSError, match="No space left"):
+        await held.runner.advance(state.meeting.id)
+    events = await held.events(state.meeting.id)
+    assert events[-1].type == "meeting.ended"
+    assert events[-1].data["result"] == "decided"
+    assert events[-1].data["minutes_error"] == "No space left on device"

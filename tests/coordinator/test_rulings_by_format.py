@@ -152,7 +152,7 @@ async def _to_the_end(held: Table, meeting_id: str, choice: str) -> list[Event]:
 
 
 @pytest.mark.parametrize("arbiter", [PERSON, JUDGE], ids=["person", "agent"])
-@pytest.mark.parametrize("format_", ["roundtable", "debate", "vote", "review"])
+@pytest.mark.parametrize("format_", CASES)
 async def test_dying_after_every_append_ends_the_same(
     table: MakeTable, format_: str, arbiter: Arbiter
 ) -> None:
@@ -257,8 +257,8 @@ async def test_no_question_opens_when_the_time_is_over(table: MakeTable) -> None
     times = iter((1, 2, 3))
 
     def late(request: Request) -> Any:
-        if request.template == "gate/confirm" and next(times) == 3:
-            held.clock.advance(560)  # into the closing reserve, which the gate may use
+        if request.template == "gate/confirm" and next(times) == 2:
+            held.clock.advance(585)  # into the closing reserve, which the gate may use
         return member(INCOMPLETE)(request)
 
     held.agents["a"].behave = late

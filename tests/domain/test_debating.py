@@ -21,6 +21,7 @@ from app.domain.debating import (
     read_confidence,
     topic_kind,
 )
+from app.domain.messages import Code, Message
 from app.domain.steps import ReplyStatus
 
 LABELS = ("Participant A", "Participant B", "Participant C")
@@ -134,9 +135,10 @@ def test_reading_an_answer() -> None:
 def test_faults_of_an_answer_are_named_together() -> None:
     text = ANSWER.replace("Participant A", "Participant Z").replace("8/10", "high")
     read = DebateAnswerReading(LABELS).read(text)
-    assert read.fault == (
-        'BACKS is "Participant Z"; it must name exactly one of "Participant A", "Participant B", '
-        '"Participant C". CONFIDENCE is "high"; it must be a whole number from 1 to 10.'
+    assert read.fault == Message.of(
+        Code.BOTH,
+        first=Message.of(Code.BACKS_UNCLEAR, value="Participant Z", labels=LABELS),
+        second=Message.of(Code.CONFIDENCE_UNCLEAR, value="high"),
     )
     assert read.values["backs"] is None
 
@@ -150,7 +152,9 @@ def test_reading_an_opening() -> None:
         "proposal": "Do it.",
         "concerns": "",
     }
-    assert DebateOpeningReading().read("Well, yes.").fault is not None
+    wanted = ("POSITION:", "REASONING:", "PROPOSAL:", "CONCERNS:")
+    nothing = DebateOpeningReading().read("Well, yes.")
+    assert nothing.fault == Message.of(Code.NO_SECTION, headings=wanted)
 
 
 def test_absent_replies_have_the_same_shape() -> None:

@@ -1,14 +1,21 @@
-"""Reading answers to polls: every shape of PROTOCOLS 16, and every fault by its sentence."""
+"""Reading answers to polls: every shape of PROTOCOLS 16, and every fault by its code."""
 
 import json
 
 import pytest
 
+from app.domain.messages import Code, Message
 from app.domain.poll_ballots import BinaryReading, RecommendationReading, ScoringReading
 
 RECOMMEND = RecommendationReading()
 BINARY = BinaryReading()
 SCORES = ScoringReading(("X", "Y"), ("cost", "risk"))
+
+THE_FIRST = Message.of(Code.THE_CONFIDENCE_OF, number=1)
+CONFIDENCE = Message.of(Code.THE_KEY, key="confidence")
+ALL_SCORES = Message.of(Code.THE_KEY, key="scores")
+X_SCORE = Message.of(Code.THE_SCORE_OF, option="X")
+X_RISK = Message.of(Code.THE_SCORE_ON, option="X", criterion="risk")
 
 
 def test_recommendations() -> None:
@@ -23,18 +30,28 @@ def test_recommendations() -> None:
 @pytest.mark.parametrize(
     ("entries", "fault"),
     [
-        ([], 'The key "recommendations" must be a list with one to three of them.'),
-        ([{"title": "a", "confidence": 5}] * 4, "There are 4 recommendations; give three at"),
-        ([{"title": "a", "confidence": 5}, {"confidence": 5}], 'Recommendation 2 has no "title".'),
-        (["a"], 'Recommendation 1 has no "title".'),
-        ([{"title": "a"}], 'The "confidence" of recommendation 1 is null; it must be a number'),
-        ([{"title": "a", "confidence": 11}], 'The "confidence" of recommendation 1 is out of'),
+        ([], Message.of(Code.RECOMMENDATIONS_NOT_A_LIST, most=3)),
+        (
+            [{"title": "a", "confidence": 5}] * 4,
+            Message.of(Code.RECOMMENDATIONS_TOO_MANY, count=4, most=3),
+        ),
+        (
+            [{"title": "a", "confidence": 5}, {"confidence": 5}],
+            Message.of(Code.RECOMMENDATION_UNTITLED, number=2),
+        ),
+        (["a"], Message.of(Code.RECOMMENDATION_UNTITLED, number=1)),
+        (
+            [{"title": "a"}],
+            Message.of(Code.NOT_A_NUMBER, what=THE_FIRST, value=None, low=1, high=10),
+        ),
+        (
+            [{"title": "a", "confidence": 11}],
+            Message.of(Code.OUT_OF_RANGE, what=THE_FIRST, low=1, high=10),
+        ),
     ],
 )
-def test_faults_of_recommendations(entries: object, fault: str) -> None:
-    read = RECOMMEND.read(json.dumps({"recommendations": entries}))
-    assert read.fault is not None
-    assert read.fault.startswith(fault)
+def test_faults_of_recommendations(entries: object, fault: Message) -> None:
+    assert RECOMMEND.read(json.dumps({"recommendations": entries})).fault == fault
 
 
 def test_binary() -> None:
@@ -48,16 +65,16 @@ def test_binary() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('{"answer": "maybe"}', 'The key "answer" is "maybe"; it must be YES or NO.'),
-        ('{"answer": true}', 'The key "answer" is true; it must be YES or NO.'),
-        ("{}", 'The key "answer" is null; it must be YES or NO.'),
+        ('{"answer": "maybe"}', Message.of(Code.ANSWER_UNKNOWN, value="maybe")),
+        ('{"answer": true}', Message.of(Code.ANSWER_UNKNOWN, value=True)),
+        ("{}", Message.of(Code.ANSWER_UNKNOWN, value=None)),
         (
             '{"answer": "YES", "confidence": 0}',
-            'The key "confidence" is out of range; it must be a number from 1 to 10.',
+            Message.of(Code.OUT_OF_RANGE, what=CONFIDENCE, low=1, high=10),
         ),
     ],
 )
-def test_faults_of_a_binary_answer(text: str, fault: str) -> None:
+def test_faults_of_a_binary_answer(text: str, fault: Message) -> None:
     assert BINARY.read(text).fault == fault
 
 
@@ -75,20 +92,29 @@ def test_scores() -> None:
 @pytest.mark.parametrize(
     ("scores", "fault"),
     [
-        (None, 'The key "scores" must be an object with a value for each of "X", "Y".'),
-        ({"X": 1}, 'The key "scores" lacks "Y".'),
-        ({"X": 1, "Y": 2, "Z": 3}, 'The key "scores" names "Z", but there is only "X", "Y".'),
-        ({"X": 1, "x": 1, "Y": 2}, 'The key "scores" names one of "X", "Y" more than once.'),
-        ({"X": 0, "Y": 2}, 'The score of "X" is out of range; it must be a number from 1 to 10.'),
-        ({"X": "good", "Y": 2}, 'The score of "X" is "good"; it must be a number from 1 to 10, '),
+        (None, Message.of(Code.FIELDS_NO_OBJECT, what=ALL_SCORES, names=("X", "Y"))),
+        ({"X": 1}, Message.of(Code.FIELDS_MISSING, what=ALL_SCORES, missing=("Y",))),
+        (
+            {"X": 1, "Y": 2, "Z": 3},
+            Message.of(Code.FIELDS_UNKNOWN, what=ALL_SCORES, unknown=("Z",), names=("X", "Y")),
+        ),
+        (
+            {"X": 1, "x": 1, "Y": 2},
+            Message.of(Code.FIELDS_REPEATED, what=ALL_SCORES, names=("X", "Y")),
+        ),
+        ({"X": 0, "Y": 2}, Message.of(Code.OUT_OF_RANGE, what=X_SCORE, low=1, high=10)),
+        (
+            {"X": "good", "Y": 2},
+            Message.of(Code.NOT_A_NUMBER, what=X_SCORE, value="good", low=1, high=10),
+        ),
     ],
 )
-def test_faults_of_scores(scores: object, fault: str) -> None:
-    read = ScoringReading(("X", "Y")).read(json.dumps({"scores": scores}))
-    assert read.fault is not None
-    assert read.fault.startswith(fault)
+def test_faults_of_scores(scores: object, fault: Message) -> None:
+    assert ScoringReading(("X", "Y")).read(json.dumps({"scores": scores})).fault == fault
 
 
 def test_a_missing_criterion_is_named() -> None:
     read = SCORES.read('{"scores": {"X": {"cost": 1}, "Y": {"cost": 1, "risk": 2}}}')
-    assert read.fault == 'The score of "X" lacks "risk".'
+    assert read.fault == Message.of(Code.FIELDS_MISSING, what=X_SCORE, missing=("risk",))
+    wrong = SCORES.read('{"scores": {"X": {"cost": 1, "risk": 0}, "Y": {"cost": 1, "risk": 2}}}')
+    assert wrong.fault == Message.of(Code.OUT_OF_RANGE, what=X_RISK, low=1, high=10)

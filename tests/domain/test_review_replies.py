@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.messages import Code, Message
 from app.domain.objections import Ledger, Raised, Severity
 from app.domain.review_replies import AuthorReading, CriticReading, raised_in
 from app.domain.steps import ReplyStatus
@@ -31,14 +32,14 @@ def test_reading_an_author() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("no", "There is no JSON object in the reply."),
-        ("{}", 'The key "draft" must hold the whole draft as text.'),
-        ('{"draft": "\\u0000 "}', 'The key "draft" must hold the whole draft as text.'),
-        ('{"draft": "x", "open": "costs"}', 'The key "open" must be a list.'),
-        (json.dumps({"draft": "x" * 12_001}), "The draft is longer than 12000 characters."),
+        ("no", Message.of(Code.NO_OBJECT)),
+        ("{}", Message.of(Code.DRAFT_MISSING)),
+        ('{"draft": "\\u0000 "}', Message.of(Code.DRAFT_MISSING)),
+        ('{"draft": "x", "open": "costs"}', Message.of(Code.KEY_NOT_A_LIST, key="open")),
+        (json.dumps({"draft": "x" * 12_001}), Message.of(Code.DRAFT_TOO_LONG, most=12_000)),
     ],
 )
-def test_faults_of_an_author(text: str, fault: str) -> None:
+def test_faults_of_an_author(text: str, fault: Message) -> None:
     read = AuthorReading().read(text)
     assert (read.fault, read.values["draft"]) == (fault, None)
 
@@ -50,6 +51,11 @@ POINT = {
     "point": "wrong",
     "resolves_when": "it is right",
 }
+
+
+def _unknown_severity(value: str | None) -> Message:
+    known = ("blocking", "minor", "preference")
+    return Message.of(Code.SEVERITY_UNKNOWN, number=1, value=value, known=known)
 
 
 def test_reading_a_critic() -> None:
@@ -66,24 +72,40 @@ def test_reading_a_critic() -> None:
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
-        ({"objections": [POINT | {"severity": "bad"}]}, 'The "severity" of objection 1 is "bad"'),
-        ({"objections": [POINT, POINT | {"point": ""}]}, 'Objection 2 has no "point".'),
-        ({"objections": ["wrong"]}, 'The "severity" of objection 1 is null'),
-        ({"objections": {}}, 'The key "objections" must be a list.'),
-        ({"objections": [POINT] * 21}, "There are more than 20 objections; keep the weightiest."),
-        ({"closed": ["obj-9"]}, 'You close "obj-9", but your open objections are "obj-1".'),
-        ({"closed": [["obj-1"]]}, "You close a list, but your open"),
-        ({"criteria": {}}, 'The criterion "c2" is null; under "criteria" it must be "pass" or'),
-        ({"criteria": {"c2": "maybe"}}, 'The criterion "c2" is "maybe"; under "criteria" it must'),
+        ({"objections": [POINT | {"severity": "bad"}]}, _unknown_severity("bad")),
+        (
+            {"objections": [POINT, POINT | {"point": ""}]},
+            Message.of(Code.POINT_MISSING, number=2),
+        ),
+        ({"objections": ["wrong"]}, _unknown_severity(None)),
+        ({"objections": {}}, Message.of(Code.KEY_NOT_A_LIST, key="objections")),
+        ({"objections": [POINT] * 21}, Message.of(Code.OBJECTIONS_TOO_MANY, most=20)),
+        (
+            {"closed": ["obj-9"]},
+            Message.of(Code.CLOSED_UNKNOWN, unknown=("obj-9",), yours=("obj-1",)),
+        ),
+        (
+            {"closed": [["obj-1"]]},
+            Message.of(Code.CLOSED_UNKNOWN, unknown=(Message.of(Code.A_LIST),), yours=("obj-1",)),
+        ),
+        ({"criteria": {}}, Message.of(Code.VERDICT_UNKNOWN, criterion="c2", value=None)),
+        (
+            {"criteria": {"c2": "maybe"}},
+            Message.of(Code.VERDICT_UNKNOWN, criterion="c2", value="maybe"),
+        ),
     ],
-)  # fmt: skip
-def test_faults_of_a_critic(answer: dict[str, Any], fault: str) -> None:
+)
+def test_faults_of_a_critic(answer: dict[str, Any], fault: Message) -> None:
     read = CriticReading(("obj-1",), ("c2",)).read(
         json.dumps({"criteria": {"c2": "pass"}} | answer)
     )
-    assert read.fault is not None
-    assert read.fault.startswith(fault)
+    assert read.fault == fault
     assert read.values == CriticReading().absent(ReplyStatus.INVALID)
+
+
+def test_a_critic_without_open_objections_has_none_to_close() -> None:
+    read = CriticReading().read('{"closed": ["obj-9"]}')
+    assert read.fault == Message.of(Code.NOTHING_TO_CLOSE, unknown=("obj-9",))
 
 
 JSON = st.recursive(

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.messages import Code, Message
 from app.domain.sections import SectionsReading, read_sections
 
 DEBATE = ("AGREEMENTS", "DISAGREEMENTS", "REFINED PROPOSAL", "PROPOSAL", "BACKS")
@@ -33,7 +34,7 @@ def test_a_longer_heading_is_not_read_as_the_shorter_one() -> None:
 def test_a_missing_section_is_empty_and_a_required_one_a_fault() -> None:
     read = SectionsReading(("SUMMARY", "MOTION"), required=("SUMMARY",)).read("MOTION: Do it.")
     assert read.values["sections"] == {"summary": "", "motion": "Do it."}
-    assert read.fault == "These sections are missing or empty: SUMMARY"
+    assert read.fault == Message.of(Code.SECTIONS_MISSING, headings=("SUMMARY",))
     assert SectionsReading(("SUMMARY", "MOTION"), ("SUMMARY",)).read("SUMMARY: a").fault is None
 
 

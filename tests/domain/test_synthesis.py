@@ -1,5 +1,6 @@
 import pytest
 
+from app.domain.messages import Code
 from app.domain.synthesis import SynthesisReading
 
 
@@ -17,6 +18,15 @@ def test_what_is_there_is_taken_and_the_rest_is_empty() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["Sure, here it is.", '{"agreed": []}', '{"decision": 7}'])
-def test_a_draft_that_says_nothing_is_at_fault(text: str) -> None:
-    assert SynthesisReading().read(text).fault is not None
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Sure, here it is.", Code.NO_OBJECT),
+        ('{"agreed": []}', Code.SYNTHESIS_EMPTY),
+        ('{"decision": 7}', Code.SYNTHESIS_EMPTY),
+    ],
+)
+def test_a_draft_that_says_nothing_is_at_fault(text: str, code: Code) -> None:
+    fault = SynthesisReading().read(text).fault
+    assert fault is not None
+    assert fault.code is code

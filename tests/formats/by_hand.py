@@ -22,6 +22,7 @@ from app.domain.steps import (
     Stopped,
 )
 from app.formats import FORMATS
+from app.prompts.wording import sentence
 
 Answer = Callable[[Ask], str | ReplyStatus]
 
@@ -150,4 +151,5 @@ def reply_to(ask: Ask, given: str | ReplyStatus) -> Reply:
         return Reply(ask.who, ask.round, given, "", ask.reading.absent(given), "No reply.")
     read = ask.reading.read(given)
     status = ReplyStatus.OK if read.fault is None else ReplyStatus.INVALID
-    return Reply(ask.who, ask.round, status, given, read.values, read.fault)
+    reason = None if read.fault is None else sentence(read.fault, "en")
+    return Reply(ask.who, ask.round, status, given, read.values, reason)

@@ -87,17 +87,23 @@ def _profile(oracle: SimpleNamespace, election: Election, *, complete: bool) -> 
 # --- Borda --------------------------------------------------------------------------------------
 
 
+def _points(score: int, election: Election, *, complete: bool) -> Fraction:
+    """The library's score as we count it."""
+    ballots = len(election.ballots)
+    if complete:
+        return Fraction(score + ballots)
+    return ballots + Fraction(score + ballots * (len(election.options) - 1), 2)
+
+
 @BOTH
 def test_borda_points_and_winners(oracle: SimpleNamespace, *, complete: bool) -> None:
     seen: Counter[str] = Counter()
     for election in elections(61, complete=complete):
         ours = count_rankings(election.ballots, election.options)
         theirs = _profile(oracle, election, complete=complete).borda_scores()
-        ballots, n = len(election.ballots), len(election.options)
         points = {
-            str(option): ballots
-            + (Fraction(score) if complete else Fraction(int(score) + ballots * (n - 1), 2))
-            for option, score in ((o, int(s)) for o, s in theirs.items())
+            str(option): _points(int(score), election, complete=complete)
+            for option, score in theirs.items()
         }
         assert ours.points == points, election
         best = max(points.values())
@@ -142,13 +148,12 @@ def _names(found: Sequence[int]) -> list[str]:
 
 
 def _kind(ours: Tally) -> str:
-    """How it went on our side: ``fewest`` is a run-off in which no tie for last came up."""
     if ours.passed is None:
         return "ours reports a tie"
-    steps = ours.run_off[:-1]
-    if not any(_tied_for_last(step) for step in steps):
-        return "no tie for last"
-    return "ties for last were broken"
+    # In the last count nobody is dropped any more.
+    if any(_tied_for_last(counted) for counted in ours.run_off[:-1]):
+        return "ties for last were broken"
+    return "no tie for last"
 
 
 @BOTH

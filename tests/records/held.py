@@ -14,6 +14,7 @@ from app.domain.meeting import Language, Limits, Meeting, Seat
 from app.domain.outcome import Outcome, StopReason
 from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Reply, ReplyStatus, Stopped
 from app.formats import roundtable
+from app.prompts.wording import sentence
 
 START = datetime(2026, 11, 30, 23, 59, 58, tzinfo=UTC)
 SYNTHESIS = (
@@ -112,7 +113,8 @@ class Log:
         else:
             read = ask.reading.read(given)
             status = ReplyStatus.OK if read.fault is None else ReplyStatus.INVALID
-            reply = Reply(ask.who, ask.round, status, given, read.values, read.fault)
+            fault = None if read.fault is None else sentence(read.fault, self.meeting.language)
+            reply = Reply(ask.who, ask.round, status, given, read.values, fault)
         self.replies += 0 if office else 1
         self.add(
             events.OFFICE_REPLIED if office else events.REPLY_RECEIVED,

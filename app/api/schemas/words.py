@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, WrapValidator
@@ -33,8 +34,12 @@ def _without_controls(text: str) -> str:
     return text
 
 
+_UNSEEN = "ZC"
+"""Separators and others: blanks, and what shows nothing at all, such as a zero-width space."""
+
+
 def _said(text: str) -> str:
-    if not text.strip():
+    if all(unicodedata.category(each)[0] in _UNSEEN for each in text):
         raise PydanticCustomError("blank", "This must not be blank")
     return _without_controls(text)
 

@@ -1,0 +1,87 @@
+"""The logs of meetings that put a question to an arbiter, for what records show of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from app.domain import events
+from app.domain.arbitration import Ruling
+from app.domain.completion_gate import Close
+from app.domain.events import Event, rfc3339
+from app.domain.meeting import Arbiter, Meeting
+from app.domain.outcome import StopReason
+from app.domain.steps import Arbitrate, Confirm, Gather, Note, Stopped
+from app.formats import FORMATS
+from tests.records.held import Answers, Log
+
+PERSON = Arbiter("human", name="Ann Lee")
+
+
+def put(
+    meeting: Meeting,
+    answer: Answers,
+    ruling: Ruling | None = None,
+    *,
+    waits: bool = False,
+    cancelled: bool = False,
+    gate: Close | None = None,
+) -> list[Event]:
+    """The events up to ``decision.recorded``; with ``waits``, up to the open question."""
+    log = Log(meeting, answer)
+    log.open()
+    conversation = FORMATS[meeting.format].hold(meeting)
+    try:
+        step = next(conversation)
+        while True:
+            match step:
+                case Note():
+                    log.add(step.type, **step.content)
+                    step = conversation.send(None)
+                case Gather():
+                    step = conversation.send(tuple(log.reply_to(ask) for ask in step.asks))
+                case Confirm():
+                    step = conversation.send(gate)
+                case Arbitrate():
+                    _open(log, step)
+                    if waits:
+                        return log.events
+                    if cancelled:
+                        _cancel(log)
+                        step = conversation.throw(Stopped(StopReason.CANCELLATION))
+                    else:
+                        _close(log, ruling)
+                        step = conversation.send(ruling)
+    except StopIteration as end:
+        log.record(end.value)
+    return log.events
+
+
+def _open(log: Log, step: Arbitrate) -> None:
+    assert log.meeting.arbiter is not None
+    log.add(
+        events.ARBITRATION_OPENED,
+        question_id=step.key,
+        round=step.round,
+        question=step.question,
+        choices=[choice.record() for choice in step.choices],
+        scope=step.scope,
+        deadline=rfc3339(log.events[-1].at + timedelta(seconds=61)),
+        arbiter=log.meeting.arbiter.record(),
+    )
+
+
+def _close(log: Log, ruling: Ruling | None) -> None:
+    content = {"question_id": "arbitration", "round": 1}
+    if ruling is None:
+        log.add(events.ARBITRATION_EXPIRED, **content, reason="timeout")
+    else:
+        log.add(events.ARBITRATION_RULED, **content, **ruling.record())
+
+
+def _cancel(log: Log) -> None:
+    log.add(events.CANCELLATION_REQUESTED, reason="The question is moot.")
+    items = [
+        {"kind": "request", "ref": "req_1", "participant": "ann", "state": "unconfirmed"},
+        {"kind": "request", "ref": "req_2", "participant": "ben", "state": "stopped"},
+    ]
+    log.add(events.CANCELLATION_CLOSED, state="unconfirmed", items=items)
