@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from app.domain.ballot_numbers import json_number
 from app.domain.meeting import Json, exact
@@ -26,13 +27,23 @@ class Spread:
 
     @classmethod
     def of(cls, scores: Sequence[Fraction]) -> Spread:
+        scale = math.lcm(*{score.denominator for score in scores})
+        return cls.of_whole([_times(score, scale) for score in scores], scale)
+
+    @classmethod
+    def of_whole(cls, scores: Sequence[int], scale: int) -> Spread:
+        """The same for scores that are each counted in parts of ``scale``.
+
+        Whole numbers, since adding ten thousand fractions takes a hundred times as long.
+        """
         n = len(scores)
         ordered = sorted(scores)
-        median = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
-        total = sum(ordered, Fraction(0))
-        squares = sum((score * score for score in ordered), Fraction(0))
-        variance = (squares - total * total / n) / (n - 1) if n > 1 else None
-        return cls(n, total / n, median, variance)
+        median = Fraction(ordered[(n - 1) // 2] + ordered[n // 2], 2 * scale)
+        total = sum(ordered)
+        squares = sum(score * score for score in ordered)
+        spread = n * squares - total * total
+        variance = Fraction(spread, n * (n - 1) * scale * scale) if n > 1 else None
+        return cls(n, Fraction(total, n * scale), median, variance)
 
     def deviates(self, by: Fraction) -> bool:
         """Whether the standard deviation is at least this; compared squared, so exactly."""
@@ -106,11 +117,14 @@ def count_scores(
     overall: dict[str, Spread] = {}
     by_criterion: dict[str, dict[str, Spread]] = {}
     for option in options:
-        rows = [_row(ballot[option], criteria) for ballot in ballots]
-        means = [sum(row, Fraction(0)) / len(row) for row in rows]
-        overall[option] = Spread.of(means)
+        exact_rows = [_row(ballot[option], criteria) for ballot in ballots]
+        scale = math.lcm(*{score.denominator for row in exact_rows for score in row})
+        rows = [[_times(score, scale) for score in row] for row in exact_rows]
+        overall[option] = Spread.of_whole([sum(row) for row in rows], scale * len(rows[0]))
         columns = zip(criteria, zip(*rows, strict=True), strict=True) if criteria else ()
-        by_criterion[option] = {criterion: Spread.of(column) for criterion, column in columns}
+        by_criterion[option] = {
+            criterion: Spread.of_whole(column, scale) for criterion, column in columns
+        }
     split = tuple(
         option
         for option in options
@@ -120,4 +134,12 @@ def count_scores(
 
 
 def _row(scores: Json, criteria: Sequence[str]) -> list[Fraction]:
-    return [exact(scores[name]) for name in criteria] if criteria else [exact(scores)]
+    return [_exact(scores[name]) for name in criteria] if criteria else [_exact(scores)]
+
+
+_exact = lru_cache(maxsize=1_024)(exact)
+"""Thousands of ballots hold the same few scores."""
+
+
+def _times(score: Fraction, scale: int) -> int:
+    return score.numerator * (scale // score.denominator)
