@@ -30,7 +30,7 @@ MOMENTS: list[dict[str, Any]] = [
     {"type": "round.closed", "round": 3},
     {"type": "decision.recorded"},
 ]
-TIMES = {"seconds", "deadline", "spent", "request_id", "id", "path", "at"}
+TIMES = {"seconds", "deadline", "spent", "request_id", "id", "path", "at", "ended_at"}
 """What differs between two runs of one meeting."""
 
 

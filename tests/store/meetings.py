@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -100,7 +100,8 @@ def ended(decision: str | None = "One repository.", result: str = "decided") -> 
         "synthesis": {"recommendation": "Begin in January.", "agreed": ["a trial"]},
     }
     data = {"result": result, "decision": decision, "outcome": outcome}
-    return entry(events.MEETING_ENDED, 9, "end", **data)
+    made = entry(events.MEETING_ENDED, 9, "end", **data)
+    return replace(made, data={**made.data, "ended_at": events.rfc3339(made.at)})
 
 
 def whole(id_: str, **fields: Any) -> list[Entry]:
