@@ -47,8 +47,13 @@ def hold_meeting(settings: Settings, wish: Mapping[str, Any]) -> int:
                 live.update(_table(stances, rounds, event["type"]))
         accept = {"Accept": "text/markdown"}
         record = client.get(f"/v1/meetings/{meeting['id']}/decision", headers=accept)
-        console.print(Markdown(record.raise_for_status().text))
+        console.print(Markdown(_without_front_matter(record.raise_for_status().text)))
     return 0 if result == "decided" else 1
+
+
+def _without_front_matter(record: str) -> str:
+    """The record for a reader; its front matter is for programs."""
+    return record.split("\n---\n", 1)[-1]
 
 
 def _table(stances: Mapping[str, Mapping[int, str]], rounds: int, latest: str) -> Table:
