@@ -384,3 +384,15 @@ def _held(table: MakeTable, said: Mapping[str, tuple[Said, ...]]) -> Table:
 async def _whole(table: MakeTable, said: Mapping[str, tuple[Said, ...]]) -> list[Event]:
     held = _held(table, said)
     return await held.hold(format="council", completion_gate=ALL_THREE)
+
+
+async def test_a_wish_in_the_same_breath_as_the_last_completion_is_kept(table: MakeTable) -> None:
+    meeting = await council(table, (COMPLETE,), (COMPLETE,), (COSTS,))
+    outcome = await meeting.ended()
+    assert (outcome["result"], outcome["completeness"]) == ("decided", "complete")
+    done = await closed(meeting)
+    assert (done["status"], done["completed_by"]) == ("consensus_complete", ["a", "b"])
+    assert done["reasons"] == {"c": "It leaves out the costs."}
+    assert [(d["participant"], d["rationale"]) for d in outcome["dissents"]] == [
+        ("c", "It leaves out the costs.")
+    ]
