@@ -80,7 +80,7 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         return (await directory.check(await directory.find(name))).record()
 
     async def ready() -> Mapping[str, bool]:
-        return {"database": await _answers(database)}
+        return {"database": await _answers(database), "engine": log.writing}
 
     services = Services(
         meetings=service,

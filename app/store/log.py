@@ -48,6 +48,11 @@ class SqlEventLog:
     async def close(self) -> None:
         await self._writer.close()
 
+    @property
+    def writing(self) -> bool:
+        """Whether appends are still taken; without that no meeting goes on."""
+        return self._writer.alive
+
     async def append(
         self,
         meeting_id: str,

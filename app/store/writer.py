@@ -98,6 +98,11 @@ class LogWriter:
         self._queue.put(_Append(meeting_id, expected, entries, idempotency, done))
         return done
 
+    @property
+    def alive(self) -> bool:
+        """Whether the writer's thread is there to take appends."""
+        return self._thread.is_alive()
+
     async def close(self) -> None:
         """Write what is queued, then stop; what comes later is refused."""
         self._closed = True

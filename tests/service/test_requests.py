@@ -21,6 +21,12 @@ def test_the_same_key_gives_the_first_answer_again(service: RunningService) -> N
     assert other.json()["type"] == "idempotency-key-reused"
 
 
+def test_ready_means_database_and_engine(service: RunningService) -> None:
+    answer = service.client.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json()["checks"] == {"database": True, "engine": True}
+
+
 def test_a_dry_run_stores_and_asks_nothing(service: RunningService) -> None:
     before = service.client.get("/v1/meetings").json()["items"]
     answer = service.client.post("/v1/meetings?dry_run=true", json={"topic": "Shall we?"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from app.coordinator.ports import Idempotency
 from app.domain.errors import LogConflict, LogUnavailable, NotFound, RequestInProgress
 from app.domain.events import Event
 from app.domain.state import fold
+from app.store.database import Database
+from app.store.log import SqlEventLog
 from tests.store.conftest import Store
 from tests.store.meetings import (
     created,
@@ -305,3 +308,12 @@ async def test_a_reserved_request_is_never_streamed(store: Store) -> None:
     sent = await followed(store.log.follow("mtg_1", 0))
     assert numbers(sent) == [1, 2, 3]
     assert "request.reserved" not in {one.event for one in sent}
+
+
+async def test_a_closed_log_says_that_it_takes_nothing_more(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'yoriai.db'}")
+    log = SqlEventLog(database)
+    assert log.writing
+    await log.close()
+    assert not log.writing
+    await database.close()
