@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import structlog
@@ -18,13 +18,19 @@ from app.agents.directory import AgentDirectory, ModelDefaults, default_settings
 from app.agents.kinds import read_settings, stored_record
 from app.api.application import create_api
 from app.api.services import Services
-from app.coordinator.ports import Prompt
+from app.coordinator.drafting import Drafting
+from app.coordinator.ports import Outlets, Prompt
+from app.coordinator.reconciling import Reconciliation
 from app.coordinator.runner import Runner
 from app.coordinator.service import MeetingService
 from app.dispatch.embedded import EmbeddedDispatch
+from app.domain.events import Event
 from app.domain.meeting import Json, Language
+from app.outbound.destinations import GuardedDestinations
+from app.outbound.guard import Guard
 from app.prompts.rendering import perspective, render
 from app.prompts.wording import sentence
+from app.records.decision import decision_markdown
 from app.records.minutes_file import MinutesFolder
 from app.settings import Settings
 from app.store.agent_settings import SqlAgentStore
@@ -70,11 +76,27 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         connections=Connections(),
     )
     minutes = MinutesFolder(settings.minutes_dir)
-    runner = Runner(log, clock, directory, _prompts, sentence, minutes)
-    dispatch = EmbeddedDispatch(clock, runner.advance, runner.hear)
-    service = MeetingService(
-        log, clock, directory, _prompts, perspective, dispatch, log, SortableIds()
+
+    def wake(meeting_id: str) -> None:
+        dispatch.wake(meeting_id)
+
+    guard = Guard(settings.allow_http_targets, settings.allow_private_targets)
+    destinations = GuardedDestinations(guard)
+    outlets = Outlets(minutes, _decision_text, destinations)
+    runner = Runner(
+        log,
+        clock,
+        directory,
+        _prompts,
+        sentence,
+        outlets,
+        wake,
+        settings.cancel_confirm_seconds,
     )
+    reconciliation = Reconciliation(log, clock, destinations)
+    dispatch = EmbeddedDispatch(clock, runner.advance, runner.hear)
+    drafting = Drafting(log, clock, directory, _prompts, perspective, SortableIds(), guard.fault)
+    service = MeetingService(log, clock, drafting, dispatch, log)
 
     async def check(name: str) -> Mapping[str, Json]:
         return (await directory.check(await directory.find(name))).record()
@@ -89,6 +111,7 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         agents=agent_store,
         agent_settings=lambda given: stored_record(read_settings(given)),
         agent_check=check,
+        reconcile=reconciliation.look,
         clock=clock,
         ready=ready,
         shutdown=asyncio.Event(),
@@ -101,6 +124,7 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         await dispatch.close()
         await log.close()
         await directory.close()
+        await destinations.close()
         minutes.close()
         await database.close()
 
@@ -113,6 +137,10 @@ def check_models(settings: Settings) -> None:
 def _prompts(template: str, language: Language, variables: Mapping[str, Json]) -> Prompt:
     rendered = render(template, language, variables)
     return Prompt(rendered.system, rendered.user)
+
+
+async def _decision_text(events: Sequence[Event]) -> str:
+    return await asyncio.to_thread(decision_markdown, events)
 
 
 def _defaults(settings: Settings) -> ModelDefaults:

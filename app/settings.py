@@ -11,6 +11,7 @@ from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.coordinator.cancellation import CONFIRM_SECONDS
 from app.domain.errors import YoriaiError
 
 PREFIX = "YORIAI_"
@@ -19,11 +20,16 @@ _ENV_FILE = ".env"
 NOT_IN_FORCE = {
     "admin_key": "there are no access keys yet, and the service answers on loopback only",
     "rate_limit": "there is no limit on requests yet",
-    "allow_http_targets": "no request can name a target yet",
-    "allow_private_targets": "no request can name a target yet",
     "model_premium": "no request can ask for the premium tier yet",
 }
 """Settings of the contract that this version takes and that change nothing in it."""
+
+
+_LOOSE = {
+    "allow_http_targets": "what is saved at plain http can be read and changed on its way",
+    "allow_private_targets": "callers can have addresses of this machine and its network called",
+}
+"""Settings that loosen the guard for addresses that callers give, and what that risks."""
 
 
 class BadSettings(YoriaiError):
@@ -41,6 +47,8 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, ge=0, le=65_535)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_json: bool = False
+    cancel_confirm_seconds: float = Field(default=CONFIRM_SECONDS, ge=0, le=600)
+    """How long a cancelled meeting waits for those that were told to stop (PROTOCOLS 12)."""
 
     default_model: str | None = None
     default_base_url: str | None = None
@@ -49,10 +57,11 @@ class Settings(BaseSettings):
     anthropic_api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
 
+    allow_http_targets: bool = False
+    allow_private_targets: bool = False
+
     admin_key: SecretStr | None = None
     rate_limit: str | None = None
-    allow_http_targets: bool | None = None
-    allow_private_targets: bool | None = None
     model_premium: str | None = None
 
     @property
@@ -63,6 +72,11 @@ class Settings(BaseSettings):
             return ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+    def loosened(self) -> list[str]:
+        """A sentence for each setting that lets callers have more called than the public web."""
+        loose = {name: why for name, why in _LOOSE.items() if getattr(self, name)}
+        return [f"{PREFIX}{name.upper()} is set: {why}." for name, why in loose.items()]
 
     def without_effect(self) -> list[str]:
         """A sentence for each setting that was given and changes nothing yet."""

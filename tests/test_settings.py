@@ -72,6 +72,17 @@ def test_every_setting_of_the_contract_is_taken(
     assert all(f"{PREFIX}{name} has no effect" in sentence for sentence in told)
 
 
+@pytest.mark.parametrize("name", ["ALLOW_HTTP_TARGETS", "ALLOW_PRIVATE_TARGETS"])
+def test_what_loosens_the_guard_is_off_and_said_when_it_is_on(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert getattr(load_settings(), name.lower()) is False
+    assert load_settings().loosened() == []
+    monkeypatch.setenv(PREFIX + name, "true")
+    (sentence,) = load_settings().loosened()
+    assert sentence.startswith(f"{PREFIX}{name} is set: ")
+
+
 def test_keys_of_providers_are_read_under_their_own_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret")
     Path(".env").write_text("OPENAI_API_KEY=sk-secret\n")

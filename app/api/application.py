@@ -15,12 +15,12 @@ from app.api.middleware import BodyLimit, LastResort
 from app.api.openapi import describe
 from app.api.operations import refuse_unknown_parameters
 from app.api.problems import answer_problems
-from app.api.routes import agents, events, health, meetings, records
+from app.api.routes import agents, events, health, meetings, operations, records
 from app.api.services import Services
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
-_PARTS = (meetings, events, records, agents, health, docs_page)
+_PARTS = (meetings, events, records, operations, agents, health, docs_page)
 
 
 def create_api(services: Services | None = None, lifespan: Lifespan | None = None) -> FastAPI:

@@ -30,9 +30,10 @@ def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
         "outcome": state.outcome,
         "pending_question": _question_view(state),
         "cancellation": cancellation_view(state),
-        "operations": {"pending": 0, "unknown": 0},
+        "operations": _operations(state),
         "parent_id": meeting.parent_id,
-        "children": [],
+        "children": list(state.children),
+        "resumptions": [_resumption_view(each) for each in state.resumptions],
         "plan": state.plan,
         "warnings": list(state.warnings),
         "created_at": rfc3339(state.created_at),
@@ -50,6 +51,10 @@ def cancellation_view(state: MeetingState) -> dict[str, Json] | None:
     return dict(state.cancellation)
 
 
+def _resumption_view(resumption: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: resumption[key] for key in ("changed", "note", "at")}
+
+
 def _question_view(state: MeetingState) -> dict[str, Json] | None:
     """What waits for a ruling, from whom, and until when."""
     asked = state.pending_question
@@ -57,6 +62,15 @@ def _question_view(state: MeetingState) -> dict[str, Json] | None:
         return None
     fields = ("question", "choices", "scope", "arbiter", "deadline", "opened_at")
     return {"id": asked["question_id"], **{field: asked[field] for field in fields}}
+
+
+def _operations(state: MeetingState) -> dict[str, Json]:
+    """How many the meeting is at work on, and of how many nobody can be sure."""
+    states = [record["state"] for record in state.operations.values()]
+    return {
+        "pending": states.count("requested"),
+        "unknown": states.count("unknown") + states.count("handed_over"),
+    }
 
 
 def _moment(at: datetime | None) -> str | None:
@@ -80,7 +94,7 @@ def location(meeting_id: str) -> str:
 
 def _remaining(state: MeetingState, seconds: float) -> dict[str, Json]:
     """What the limits leave; None where there is no limit, or where the price is unknown."""
-    limits, spent = state.meeting.limits, state.spent
+    limits, spent = state.meeting.limits, state.drawn.spent
     usd: Decimal | None = None
     if limits.usd is not None and spent.usd is not None:
         usd = max(Decimal(0), limits.usd - spent.usd)
@@ -98,12 +112,14 @@ _PARTS: Mapping[str, str] = {
     "votes": "/votes",
     "dissents": "/dissents",
     "objections": "/objections",
+    "operations": "/operations",
     "minutes": "/minutes",
     "decision": "/decision",
     "handoff": "/handoff",
     "ruling": "/ruling",
     "cancel": "/cancel",
     "cancellation": "/cancellation",
+    "resume": "/resume",
 }
 
 

@@ -14,6 +14,7 @@ from app.api.schemas import answers
 from app.api.schemas.agent_request import AGENT_REQUESTS
 from app.api.schemas.cancel_request import CancelRequest
 from app.api.schemas.meeting_request import DEFAULT_FORMAT, MEETING_REQUESTS
+from app.api.schemas.resume_request import ResumeRequest
 from app.api.schemas.ruling_request import RulingRequest
 
 _DESCRIPTION = (
@@ -21,9 +22,10 @@ _DESCRIPTION = (
     "post a meeting, watch its rounds arrive, fetch its minutes and its decision record."
 )
 _TAGS = {
-    "meetings": "Open, read, list, rule on and cancel meetings.",
+    "meetings": "Open, read, list, rule on, cancel and resume meetings.",
     "events": "What happens in meetings, as it happens.",
     "records": "Rounds, dissents, minutes, decisions and handoffs.",
+    "operations": "What meetings have saved elsewhere, and whether it is there.",
     "agents": "Who can be asked in a meeting.",
     "health": "For whoever keeps the service running.",
 }
@@ -58,7 +60,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _request_schemas() -> dict[str, Any]:
-    models = (*MEETING_REQUESTS.values(), *AGENT_REQUESTS.values(), CancelRequest, RulingRequest)
+    calls = (CancelRequest, ResumeRequest, RulingRequest)
+    models = (*MEETING_REQUESTS.values(), *AGENT_REQUESTS.values(), *calls)
     _, schema = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
     meetings = {name: _ref(model) for name, model in MEETING_REQUESTS.items()}
     agents = {kind: _ref(model) for kind, model in AGENT_REQUESTS.items()}
@@ -92,6 +95,7 @@ def _request_bodies() -> dict[str, Any]:
         "OpenMeeting": _body("MeetingRequest", _MEETING_EXAMPLES),
         "PutAgent": _body("AgentRequest", _AGENT_EXAMPLES),
         "Rule": _body("RulingRequest", _RULING_EXAMPLES),
+        "ResumeMeeting": _body("ResumeRequest", _RESUME_EXAMPLES),
         "CancelMeeting": _body(
             "CancelRequest", {"with a reason": {"reason": "no longer needed"}}, required=False
         ),
@@ -134,6 +138,18 @@ _RULING_EXAMPLES: dict[str, Any] = {
         "reason": "The trial can be undone.",
         "decided_by": "Ann Lee, head of platform",
     }
+}
+_RESUME_EXAMPLES: dict[str, Any] = {
+    "more rounds": {
+        "changed": "limits",
+        "note": "They were close; two more rounds are worth it.",
+        "limits": {"rounds": 5},
+    },
+    "a new version of a material": {
+        "changed": "materials",
+        "note": "Legal has sent the corrected terms.",
+        "materials": [{"id": "terms", "version": "2026-11-30", "text": "Payment within 30 days."}],
+    },
 }
 _AGENT_EXAMPLES: dict[str, Any] = {
     "a model behind a compatible server": {

@@ -40,7 +40,7 @@ async def answer_opening(
         asked = digest(canonical)
         first = await services.archive.first_answer(key)
         if first is not None:
-            return await _again(services, first, asked)
+            return await _again(services, first, asked, wait)
         state = await services.meetings.open(wish, Idempotency(key, asked, ""))
         return await _answer(services, request, state, wait, key)
 
@@ -78,17 +78,20 @@ async def _answer(
     return _created(body, state.meeting.id, headers)
 
 
-async def _again(services: Services, first: Idempotency, asked: str) -> Response:
+async def _again(services: Services, first: Idempotency, asked: str, wait: int | None) -> Response:
     """The first answer once more; the store holds it, or only which meeting it was about."""
     if first.digest != asked:
         detail = "This key came with another body before; use a new key for a new meeting."
         raise IdempotencyKeyReused(Fault("/Idempotency-Key", detail))
     kept: Mapping[str, Any] = json.loads(first.answer)
     body = first.answer.encode()
+    headers = {"Idempotency-Replayed": "true"}
     if kept.keys() == {"id"}:
         opening = (await services.archive.log(kept["id"]))[0]
         body = encoded(meeting_view(created(opening), services.clock.now()))
-    return _created(body, kept["id"], {"Idempotency-Replayed": "true"})
+    elif wait is not None:
+        headers["Preference-Applied"] = f"wait={wait}"
+    return _created(body, kept["id"], headers)
 
 
 def _created(body: bytes, meeting_id: str, headers: Mapping[str, str]) -> Response:

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from app.coordinator.opening import OpenMeeting
 from app.coordinator.ports import AgentStore, Archive, Clock, Idempotency, Tail
+from app.coordinator.resuming import ResumeMeeting
 from app.domain.arbitration import Ruling
 from app.domain.meeting import Json
 from app.domain.state import MeetingState
@@ -44,6 +45,14 @@ class MeetingService(Protocol):
         """
         ...
 
+    async def resume(self, meeting_id: str, wish: ResumeMeeting) -> MeetingState:
+        """Where the meeting stands as it goes on.
+
+        Raises ``NotFound``, ``MeetingNotEnded``, ``MeetingDecided``, ``OperationUnknown``,
+        ``ParentClosed`` or ``InvalidRequest``.
+        """
+        ...
+
     async def ended(self, meeting_id: str) -> None:
         """Come back once the meeting has ended."""
         ...
@@ -55,8 +64,9 @@ class Services:
 
     ``agent_settings`` checks an agent's settings and gives them in the form in which they are
     kept (raises ``InvalidRequest``); ``agent_check`` asks an agent a trivial question (raises
-    ``NotFound``). ``shutdown`` is set when the process is told to end. ``handling`` holds the
-    idempotency keys whose first request this process still works on.
+    ``NotFound``). ``reconcile`` looks at a meeting's operation, both by id, and gives its record
+    (raises ``NotFound``). ``shutdown`` is set when the process is told to end. ``handling`` holds
+    the idempotency keys whose first request this process still works on.
     """
 
     meetings: MeetingService
@@ -65,6 +75,7 @@ class Services:
     agents: AgentStore
     agent_settings: Callable[[Mapping[str, Json]], Mapping[str, Json]]
     agent_check: Callable[[str], Awaitable[Mapping[str, Json]]]
+    reconcile: Callable[[str, str], Awaitable[Mapping[str, Json]]]
     clock: Clock
     ready: Callable[[], Awaitable[Mapping[str, bool]]]
     shutdown: asyncio.Event

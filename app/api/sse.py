@@ -22,6 +22,9 @@ PING = b": ping\n\n"
 _PULSES_PER_PING = 3
 
 
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "Vary": "Accept"}
+
+
 class EventStream(Response):
     """Passes frames on until they end, the reader goes or stops reading, or the process ends.
 
@@ -43,7 +46,7 @@ class EventStream(Response):
         self.status_code = 200
         self.background = None
         self.body = b""
-        self.init_headers({"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        self.init_headers(_HEADERS)
         self._frames = frames
         self._shutdown = shutdown
         self._ping_seconds = ping_seconds

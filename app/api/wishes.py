@@ -17,9 +17,20 @@ from app.api.schemas.meeting_request import (
     WireLimits,
 )
 from app.api.schemas.parts import WireArbiter, WireGate
+from app.api.schemas.resume_request import ResumeRequest
 from app.coordinator.opening import OpenMeeting, SeatWanted
+from app.coordinator.resuming import ResumeMeeting
 from app.domain.errors import Fault, InvalidRequest, NotBuiltYet
-from app.domain.meeting import Arbiter, CompletionGate, Criterion, Json, Limits, Material, exact
+from app.domain.meeting import (
+    Arbiter,
+    CompletionGate,
+    Criterion,
+    Destination,
+    Json,
+    Limits,
+    Material,
+    exact,
+)
 from app.domain.reply_text import folded
 from app.formats import FORMATS
 from app.formats.format import Format
@@ -135,11 +146,25 @@ def _mapped(request: MeetingRequest) -> OpenMeeting:
         completion_gate=_gate(request),
         materials=tuple(Material(**material.model_dump()) for material in request.materials),
         criteria=tuple(Criterion(**criterion.model_dump()) for criterion in request.criteria),
+        destination=_destination(request),
         domains=request.domains,
         language=request.language,
         identities=request.identities,
+        parent_id=request.parent_id,
         ephemeral=request.ephemeral,
         metadata=request.metadata,
+    )
+
+
+def resuming_wish(request: ResumeRequest) -> ResumeMeeting:
+    """The wish to go on with a meeting; of the limits only those that were named."""
+    named = request.limits.model_fields_set if request.limits else ()
+    return ResumeMeeting(
+        changed=request.changed,
+        note=request.note,
+        limits={name: getattr(request.limits, name) for name in named},
+        materials=tuple(Material(**material.model_dump()) for material in request.materials),
+        acknowledge_unknown=request.acknowledge_unknown,
     )
 
 
@@ -159,6 +184,11 @@ def _gate(request: MeetingRequest) -> CompletionGate | None:
     if isinstance(wanted, WireGate):
         return CompletionGate(**wanted.model_dump())
     return CompletionGate() if wanted else None
+
+
+def _destination(request: MeetingRequest) -> Destination | None:
+    wanted = request.destination
+    return None if wanted is None else Destination(**wanted.model_dump())
 
 
 def _limits(limits: WireLimits) -> Limits:

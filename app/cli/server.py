@@ -54,6 +54,8 @@ def serve(settings: Settings) -> None:
         database.writer.dispose()
         for sentence in settings.without_effect():
             log.warning("setting.without_effect", detail=sentence)
+        for sentence in settings.loosened():
+            log.warning("setting.loosened", detail=sentence)
         log.info(
             "serving",
             address=f"http://{settings.host}:{settings.port}",

@@ -41,6 +41,9 @@ class Arbitration:
         self._journal = journal
         self._clock = clock
         self._questions = questions
+        legs = len(journal.state.meeting.resumptions)
+        # A ruling on the question of an earlier end must not answer this one.
+        self._key = f"{step.key}-{legs + 1}" if legs else step.key
 
     async def hold(self) -> Ruling | None:
         """The ruling, or None once the question has expired.
@@ -49,12 +52,12 @@ class Arbitration:
         """
         deadline = await self._opened()
         while True:
-            ruled = self._journal.find(self._step.key + RULED)
+            ruled = self._journal.find(self._key + RULED)
             if ruled is not None:
                 return Ruling.read(ruled.data)
             if self._journal.state.cancellation is not None:
                 raise Stopped(StopReason.CANCELLATION)
-            expired = self._journal.find(self._step.key + _EXPIRED)
+            expired = self._journal.find(self._key + _EXPIRED)
             if expired is not None:
                 if expired.data.get("reason") == ReplyStatus.BUDGET:
                     raise Stopped(StopReason.BUDGET)
@@ -69,7 +72,7 @@ class Arbitration:
     async def _opened(self) -> datetime:
         """Until when the question is open, or was. No question opens where a limit or a cancel
         has ended the meeting already (PROTOCOLS 11, arbitration)."""
-        opened = self._journal.find(self._step.key)
+        opened = self._journal.find(self._key)
         if opened is None:
             if self._journal.state.cancellation is not None:
                 raise Stopped(StopReason.CANCELLATION)
@@ -85,7 +88,7 @@ class Arbitration:
         seconds = self._journal.state.meeting.limits.arbitration_seconds
         deadline = ruling_deadline(now, seconds, self._questions.talk_deadline)
         content = {
-            "question_id": self._step.key,
+            "question_id": self._key,
             "round": self._step.round,
             "question": self._step.question,
             "choices": [choice.record() for choice in self._step.choices],
@@ -93,12 +96,13 @@ class Arbitration:
             "deadline": rfc3339(deadline),
             "arbiter": self._arbiter.record(),
         }
-        if not await self._journal.propose(
-            Entry(events.ARBITRATION_OPENED, content, now, self._step.key)
+        while not await self._journal.propose(
+            Entry(events.ARBITRATION_OPENED, content, now, self._key)
         ):
-            # All that a caller can have said before a question is open is that it cancels.
-            raise Stopped(StopReason.CANCELLATION)
-        return self._journal.get(self._step.key)
+            # News of another meeting, or of a save, keeps no question from being opened.
+            if self._journal.state.cancellation is not None:
+                raise Stopped(StopReason.CANCELLATION)
+        return self._journal.get(self._key)
 
     async def _ask(self, deadline: datetime) -> None:
         """Have the arbiting agent rule; a reply that cannot be used is no ruling."""
@@ -133,16 +137,16 @@ class Arbitration:
 
     async def _record(self, type_: str, end: str, content: dict[str, Json]) -> None:
         entry: dict[str, Json] = {
-            "question_id": self._step.key,
+            "question_id": self._key,
             "round": self._step.round,
             **content,
         }
         # A ruling or a cancel that comes in at this very moment was there first, and counts.
-        await self._journal.propose(Entry(type_, entry, self._clock.now(), self._step.key + end))
+        await self._journal.propose(Entry(type_, entry, self._clock.now(), self._key + end))
 
     def _question(self) -> Ask:
         return Ask(
-            f"{self._step.key}/ask",
+            f"{self._key}/ask",
             self._arbiter.shown,
             self._step.round,
             "arbiter/rule",

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from app.coordinator.ports import Agent, Answer, Clock, Request
 from app.coordinator.timing import TimeLimit, sleep_until
 from app.domain.envelope import Cost
-from app.domain.errors import AgentFailure, AgentRefused, AgentUnavailable
+from app.domain.errors import (
+    AgentFailure,
+    AgentRefused,
+    AgentUnavailable,
+    LogUnavailable,
+    Superseded,
+)
 from app.domain.meeting import Json
 from app.domain.messages import Code, Message
 from app.domain.reply_text import sanitised
@@ -83,16 +89,18 @@ async def exchange(
     request: Request,
     attempt: int,
     say: Callable[[Message], str],
+    look_up: Callable[[], Awaitable[None]],
 ) -> Exchange:
     """Send the request, until its deadline at the latest, and read what comes back.
 
-    Whatever the agent does becomes an exchange with a status; only a cancel goes through.
-    ``say`` puts a message into the meeting's language.
+    Whatever the agent does becomes an exchange with a status. ``say`` puts a message into the
+    meeting's language; ``look_up`` is called before the request is sent once more, and only what
+    it raises goes through, and a cancel.
     """
     started = clock.now()
     try:
         async with TimeLimit(clock, request.deadline):
-            answer = await _send(clock, agent, request)
+            answer = await _send(clock, agent, request, look_up)
     except TimeoutError:
         seconds = (request.deadline - started).total_seconds()
         reason = say(Message.of(Code.NO_REPLY_IN_TIME, seconds=seconds))
@@ -101,6 +109,8 @@ async def exchange(
         made = unanswered(ask, ReplyStatus.REFUSED, refusal.message, attempt)
     except AgentFailure as failure:
         made = unanswered(ask, ReplyStatus.ERROR, failure.message, attempt)
+    except (Superseded, LogUnavailable):
+        raise
     except Exception as bug:
         reason = say(Message.of(Code.ADAPTER_FAILED, error=type(bug).__name__))
         made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
@@ -109,7 +119,9 @@ async def exchange(
     return replace(made, seconds=(clock.now() - started).total_seconds())
 
 
-async def _send(clock: Clock, agent: Agent, request: Request) -> Answer:
+async def _send(
+    clock: Clock, agent: Agent, request: Request, look_up: Callable[[], Awaitable[None]]
+) -> Answer:
     attempt = 1
     while True:
         try:
@@ -121,6 +133,8 @@ async def _send(clock: Clock, agent: Agent, request: Request) -> Answer:
                 raise
             await sleep_until(clock, clock.now() + timedelta(seconds=pause))
             attempt += 1
+            # A cancel may have come through another process, which nobody told this one of.
+            await look_up()
 
 
 def _read(ask: Ask, answer: Answer, attempt: int, say: Callable[[Message], str]) -> Exchange:

@@ -1,39 +1,171 @@
-"""What becomes of the requests that were in flight when a cancel came (PROTOCOLS 12)."""
+"""Cancelling: who is told to stop, what each answered, and when the list is closed (PROTOCOLS 12).
+
+What was under way at the cancel, and what is known of each, stands in the meeting's state; so a
+process that was killed in between goes on with the same list.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import cast
 
-from app.coordinator.ports import Agent
-from app.coordinator.questions import REQUEST
+from app.coordinator.journal import Journal, cancel_entry
+from app.coordinator.ports import Agent, Clock, EventLog
+from app.coordinator.timing import TimeLimit
 from app.domain import events
-from app.domain.events import Event
+from app.domain.errors import LogConflict, MeetingEnded, NotFound
+from app.domain.events import Entry, Event
 from app.domain.meeting import Json
+from app.domain.state import MeetingState, fold
+
+CONFIRM_SECONDS = 10.0
+"""How long is waited for those who were told to stop."""
+
+_ASKING_AGAIN_SECONDS = 1.0
+_CANCELLATION = "end/cancellation"
+_OPEN = frozenset({"requested", "acknowledged"})
+
+Item = Mapping[str, Json]
+CancelBelow = Callable[[str, str], Awaitable[None]]
+"""Cancels a meeting, by its id, for a reason; one that has ended already is left as it is."""
 
 
-async def items_in_flight(
-    entries: Sequence[Event], agents: Mapping[str, Agent]
-) -> list[dict[str, Json]]:
-    """Every request that was reserved and has no reply, with what its agent knows of it.
+async def request_cancellation(
+    log: EventLog, clock: Clock, meeting_id: str, reason: str | None
+) -> tuple[MeetingState, bool]:
+    """Put the wish into the meeting's log; True if this call is the first to ask.
 
-    Read from the log, so a process that was killed in between lists the same ones.
+    Raises ``NotFound``, or ``MeetingEnded`` once its decision is recorded.
     """
-    answered = {entry.step for entry in entries}
-    items: list[dict[str, Json]] = []
-    for entry in entries:
-        step = (entry.step or "").removesuffix(REQUEST)
-        if entry.type != events.REQUEST_RESERVED or step in answered:
+    while True:
+        entries = await log.read(meeting_id)
+        if not entries:
+            raise NotFound(f"There is no meeting {meeting_id}.")
+        state = fold(entries)
+        if state.cancellation is not None and not state.ended:
+            return state, False
+        if is_over(entries):
+            raise MeetingEnded("The meeting has ended; cancelling it changes nothing.")
+        entry = cancel_entry(reason, clock.now())
+        try:
+            (event,) = await log.append(meeting_id, state.last_seq, [entry])
+        except LogConflict:
             continue
-        agent = agents.get(entry.data["agent"])
-        request_id = entry.data["request_id"]
-        state = "unconfirmed" if agent is None else await agent.stop(request_id)
-        items.append(
-            {"kind": "request", "ref": request_id, "participant": entry.data["who"], "state": state}
-        )
-    return items
+        return state.after(event), True
 
 
-def closing_state(items: Sequence[Mapping[str, Json]]) -> str:
+def is_over(entries: Sequence[Event]) -> bool:
+    """Whether the decision stands already; a cancel or a ruling can only come before it."""
+    for entry in reversed(entries):
+        if entry.type == events.DECISION_RECORDED:
+            return True
+        if entry.type == events.MEETING_RESUMED:
+            return False
+    return False
+
+
+class Cancellation:
+    """Brings the list of what was under way to its close."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        agents: Mapping[str, Agent],
+        cancel_below: CancelBelow,
+        confirm_seconds: float,
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._agents = agents
+        self._cancel_below = cancel_below
+        requested = datetime.fromisoformat(self._cancellation["requested_at"])
+        self._until = requested + timedelta(seconds=confirm_seconds)
+        self._moved = asyncio.Event()
+
+    async def close(self) -> None:
+        """Tell everybody to stop, wait for what they say, and record what is known of each.
+
+        Nobody is waited for beyond the confirm window; what has not stopped then is unconfirmed.
+        """
+        if self._journal.find(_CANCELLATION) is not None:
+            return
+        self._journal.on_news = self._moved.set
+        while open_ := [item for item in self._items if item["state"] in _OPEN]:
+            await asyncio.gather(*(self._tell(item) for item in open_))
+            await self._journal.durable()
+            if self._clock.now() >= self._until:
+                break
+            if any(item["state"] in _OPEN for item in self._items):
+                await self._wait()
+        self._close()
+        await self._journal.durable()
+
+    @property
+    def _cancellation(self) -> Mapping[str, Json]:
+        return cast("Mapping[str, Json]", self._journal.state.cancellation)
+
+    @property
+    def _items(self) -> Sequence[Item]:
+        return self._cancellation["items"]
+
+    async def _tell(self, item: Item) -> None:
+        if item["kind"] == "child":
+            await self._tell_child(item)
+        else:
+            await self._tell_agent(item)
+
+    async def _tell_child(self, item: Item) -> None:
+        """A child that has the cancel in its log will stop; that it has, its end says."""
+        if item["state"] == "requested":
+            above = self._journal.meeting_id
+            await self._cancel_below(item["ref"], f"{above}, above this meeting, was cancelled.")
+            self._know(item, "acknowledged")
+
+    async def _tell_agent(self, item: Item) -> None:
+        agent = self._agents.get(item["agent"])
+        state = "unconfirmed" if agent is None else await self._stop(agent, item["ref"])
+        if state != item["state"]:
+            self._know(item, state)
+
+    async def _stop(self, agent: Agent, request_id: str) -> str:
+        try:
+            async with TimeLimit(self._clock, self._until):
+                return await agent.stop(request_id)
+        except Exception:
+            # Whatever kept it from answering, nothing is known of the request; the log says so.
+            return "unconfirmed"
+
+    def _know(self, item: Item, state: str) -> None:
+        acknowledged = state == "acknowledged"
+        type_ = events.CANCELLATION_ACKNOWLEDGED if acknowledged else events.CANCELLATION_TOLD
+        self._journal.add(Entry(type_, {**item, "state": state}, self._clock.now()))
+
+    async def _wait(self) -> None:
+        """Until something comes into the log, or those who only acknowledged are asked again."""
+        again = self._clock.now() + timedelta(seconds=_ASKING_AGAIN_SECONDS)
+        timer = self._clock.call_at(min(again, self._until), self._moved.set)
+        try:
+            await self._moved.wait()
+        finally:
+            timer.cancel()
+        self._moved.clear()
+        # What another process put into the log is found by looking.
+        await self._journal.catch_up()
+
+    def _close(self) -> None:
+        items = [
+            {**item, "state": "unconfirmed"} if item["state"] in _OPEN else dict(item)
+            for item in self._items
+        ]
+        content = {"state": _closing_state(items), "items": items}
+        at = self._clock.now()
+        self._journal.add(Entry(events.CANCELLATION_CLOSED, content, at, _CANCELLATION))
+
+
+def _closing_state(items: Sequence[Item]) -> str:
     """The cancellation as a whole: ``stopped`` only when nothing is left in doubt."""
     states = {item["state"] for item in items}
     return "stopped" if states <= {"stopped"} else "unconfirmed"

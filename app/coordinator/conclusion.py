@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from app.coordinator.cancellation import closing_state, items_in_flight
 from app.coordinator.journal import Journal
-from app.coordinator.ports import Agent, Clock, MinutesFile
+from app.coordinator.ports import Clock, EventLog, MinutesFile, Outlets
+from app.coordinator.saving import Saving
 from app.domain import events
 from app.domain.events import Entry, Event
-from app.domain.outcome import Outcome, outcome_record, overtaken_by_cancellation
-from app.domain.state import spent_record
+from app.domain.operation_log import content_of, entries_of, operation_id
+from app.domain.outcome import Outcome, StopReason, outcome_record, overtaken_by_cancellation
+from app.domain.state import MeetingState, spent_record
+from app.domain.steps import Save
+from app.formats import FORMATS
 
 _DECISION = "end/decision"
+_RECORD = "end/record"
 _MINUTES = "end/minutes"
 _END = "end"
-_CANCELLATION = "end/cancellation"
 
 
 def recorded_decision(journal: Journal) -> Event | None:
@@ -24,26 +28,53 @@ def recorded_decision(journal: Journal) -> Event | None:
 
 
 async def conclude(
-    journal: Journal, clock: Clock, agents: Mapping[str, Agent], outcome: Outcome
+    journal: Journal,
+    log: EventLog,
+    clock: Clock,
+    outcome: Outcome,
+    close_cancellation: Callable[[], Awaitable[None]],
 ) -> Event:
     """Record the decision; one that a cancel has overtaken is none any more."""
     while True:
         await journal.durable()
         if journal.state.cancellation is not None:
             outcome = overtaken_by_cancellation(outcome)
-            await _close_cancellation(journal, clock, agents)
-            await journal.durable()
+            await close_cancellation()
+        state = await _with_those_below(journal.state, log)
         now = clock.now()
         decision = {
             **outcome.record(),
             **outcome.findings,
             "numbers_name": outcome.numbers_name,
             "degradation": [part.record() for part in outcome.degradation],
-            "spent": spent_record(journal.state, now),
+            "spent": spent_record(state, now),
         }
         if await journal.propose(Entry(events.DECISION_RECORDED, decision, now, _DECISION)):
             break
     return journal.get(_DECISION)
+
+
+async def deliver(journal: Journal, clock: Clock, outlets: Outlets, decision: Event) -> None:
+    """Save the decision record at the meeting's destination (PROTOCOLS 13).
+
+    Nothing is sent after a cancel or a fault of ours, nor where the format has saved what it made.
+    Whatever becomes of it changes nothing in the outcome. Raises ``Paused`` while only time must
+    pass.
+    """
+    state = journal.state
+    destination, deadline = state.meeting.destination, state.deadline
+    if destination is None or deadline is None or FORMATS[state.meeting.format].delivers:
+        return
+    if decision.data["stopped_by"] in (StopReason.CANCELLATION, StopReason.ERROR):
+        return
+    noted = entries_of(journal.entries, operation_id(state.meeting, _RECORD))
+    if noted:
+        content = content_of(noted)
+    else:
+        up_to_it = [entry for entry in journal.entries if entry.seq <= decision.seq]
+        content = await outlets.write_decision(up_to_it)
+    step, to = Save(_RECORD, content), outlets.destinations
+    await Saving(step, "record", destination, journal, clock, to, deadline).hold()
 
 
 async def finish(
@@ -78,9 +109,8 @@ async def finish(
         raise unwritten
 
 
-async def _close_cancellation(journal: Journal, clock: Clock, agents: Mapping[str, Agent]) -> None:
-    if journal.find(_CANCELLATION) is not None:
-        return
-    items = await items_in_flight(journal.entries, agents)
-    content = {"state": closing_state(items), "items": items}
-    journal.add(Entry(events.CANCELLATION_CLOSED, content, clock.now(), _CANCELLATION))
+async def _with_those_below(state: MeetingState, log: EventLog) -> MeetingState:
+    """The state with what the meetings below it have drawn, which their own logs hold."""
+    if not state.children:
+        return state
+    return replace(state, below=(await log.state(state.meeting.id)).below)

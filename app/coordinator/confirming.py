@@ -203,11 +203,11 @@ class Confirmation:
 
     def _of_step(self) -> Iterator[Event]:
         prefix = self._step.key + "/"
-        return (e for e in self._journal.entries if (e.step or "").startswith(prefix))
+        return (e for e in self._journal.leg if (e.step or "").startswith(prefix))
 
     def _replies(self) -> list[Event]:
         replies = (entry for entry in self._of_step() if entry.type == events.REPLY_RECEIVED)
-        return [entry for entry in replies if entry.data["final"]]
+        return [e for e in replies if e.data["final"] and not e.data.get("late")]
 
     def _answers(self) -> list[Event]:
         return [entry for entry in self._replies() if entry.data["completion"] is not None]

@@ -11,28 +11,50 @@ and the questions of the next one then go to the disk together.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 
 from app.coordinator.ports import EventLog
 from app.domain import events
-from app.domain.errors import LogConflict, LogUnavailable, Superseded
+from app.domain.errors import CancelledAbove, LogConflict, LogUnavailable, NoRoom, Superseded
 from app.domain.events import Entry, Event
-from app.domain.state import MeetingState, fold
+from app.domain.operation_log import BEGUN, TOLD
+from app.domain.state import LATE, MeetingState, fold
+from app.domain.steps import ReplyStatus
 
 _GATHERING_SECONDS = 0.003
 """How long a reply may wait for others to be written with it."""
 
+_CONVERSATION = "round-"
+"""Begins the keys of what is said in rounds, which stays said when a meeting is resumed; every
+other key belongs to an end, and a resumed meeting comes to another one."""
+
+
+class Overtaken(Exception):
+    """A cancel stands in the log before what this run was about to write.
+
+    What was thought out on the way to it is void; the meeting is gone through anew from its log.
+    """
+
 
 class Journal:
-    """``entries`` and ``state`` hold what is durable; what was added lately follows them."""
+    """``entries`` and ``state`` hold what is durable; what was added lately follows them.
+
+    ``leg`` are the durable entries since the meeting was last resumed, or all of them.
+    """
 
     def __init__(self, log: EventLog, entries: Sequence[Event]) -> None:
         self._log = log
         self.meeting_id = entries[0].meeting_id
-        self.entries = list(entries)
+        self.entries: list[Event] = []
+        self.leg: list[Event] = []
         self.state: MeetingState = fold(entries)
-        self._by_step = {entry.step: entry for entry in entries if entry.step is not None}
+        self._by_step: dict[str, Event] = {}
+        self._keep(entries)
+        self._refused: set[str] = set()
+        self._overtaken = False
         self._pending: list[Entry] = []
         self._added = 0
         self._written = 0
@@ -44,11 +66,15 @@ class Journal:
         # Reading on while an append is under way would take its own entries for news.
         self._access = asyncio.Lock()
         self.on_news: Callable[[], None] = lambda: None
-        """Called when a caller's entry (a cancel) has come in."""
+        """Called when somebody else's entry has come in, or nothing can be written any more."""
 
     def find(self, step: str) -> Event | None:
-        """The durable entry recorded under this step's key."""
+        """The durable entry recorded under this step's key, in this leg or in an earlier round."""
         return self._by_step.get(step)
+
+    def of_this_leg(self, event: Event) -> bool:
+        """Whether it was recorded since the meeting was last resumed."""
+        return event.seq >= self.leg[0].seq
 
     def get(self, step: str) -> Event:
         """The same for a step that is known to be durable."""
@@ -74,15 +100,36 @@ class Journal:
     async def durable(self) -> None:
         """Return once everything added so far is on disk.
 
-        Raises ``Superseded`` when another runner has appended to this log meanwhile.
+        Raises ``Superseded`` when another runner has appended to this log meanwhile, and
+        ``Overtaken`` when a cancel came before.
         """
         if self._written < self._added and self._failure is None:
             self._start()
             written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append((self._added, written))
             await written
+        self.check()
+
+    def check(self) -> None:
+        """Raises what keeps this journal from being written any more, if anything does."""
         if self._failure is not None:
             raise self._failure
+
+    @property
+    def failed(self) -> bool:
+        return self._failure is not None
+
+    async def reserve(self, request: Entry) -> bool:
+        """Make the reservation durable; False if there is no room for it, and it is not made.
+
+        Raises as ``durable`` does.
+        """
+        self.add(request)
+        await self.durable()
+        step = request.data["for"]
+        refused = step in self._refused
+        self._refused.discard(step)
+        return not refused
 
     async def propose(self, entry: Entry) -> bool:
         """Have this written unless a caller's entry came before it; then False, and it is known.
@@ -100,7 +147,7 @@ class Journal:
 
     async def release(self) -> None:
         """Write what is still pending, for a run that is over; it has its own reason already."""
-        with suppress(Superseded, LogUnavailable):
+        with suppress(Superseded, Overtaken, LogUnavailable):
             await self.durable()
 
     async def catch_up(self) -> None:
@@ -124,6 +171,7 @@ class Journal:
                 self._wake(self._written)
         except (Exception, asyncio.CancelledError) as failure:
             self._failure = failure
+            self.on_news()
         finally:
             self._writing = None
             # Nothing is left, or it never will be written: then ``durable`` says why.
@@ -136,23 +184,102 @@ class Journal:
                 waiter.set_result(None)
 
     async def _append(self, batch: Sequence[Entry]) -> Sequence[Event]:
-        while True:
+        while batch:
+            if self._overtaken:
+                return await self._give_way(batch)
             try:
                 return await self._log.append(self.meeting_id, self.state.last_seq, batch)
             except LogConflict:
                 await self._read_on()
+            except NoRoom as refusal:
+                self._refused |= refusal.steps
+                batch = [entry for entry in batch if not _asks_for(entry, refusal.steps)]
+            except CancelledAbove as above:
+                cancel = self._cancel_for(above.meeting_id, batch[-1].at)
+                return await self._give_way(batch, *cancel)
+        return ()
+
+    def _cancel_for(self, above: str, at: datetime) -> Iterator[Entry]:
+        """The cancel of a tree reaches a meeting through whoever notices it first."""
+        if self.state.cancellation is None:
+            yield cancel_entry(f"{above}, above this meeting, was cancelled.", at)
+
+    async def _give_way(self, batch: Sequence[Entry], *first: Entry) -> Sequence[Event]:
+        """Keep what was paid for, as late, and what has happened outside; all else that this run
+        had in hand is void.
+
+        Raises ``Overtaken`` in the end.
+        """
+        kept = [*first, *(belated(entry) for entry in batch if _is_reply(entry))]
+        kept += [entry for entry in batch if _happened_outside(entry)]
+        while kept:
+            try:
+                await self._log.append(self.meeting_id, self.state.last_seq, kept)
+                break
+            except LogConflict:
+                await self._read_on()
+                kept = [entry for entry in kept if entry not in first]
+        raise Overtaken(f"{self.meeting_id} has been cancelled.")
 
     async def _read_on(self) -> None:
         news = await self._log.read(self.meeting_id, after=self.state.last_seq)
-        if any(entry.type not in events.FROM_CALLERS for entry in news):
+        if any(entry.type not in events.FROM_OUTSIDE for entry in news):
             raise Superseded(f"{self.meeting_id} is being advanced by another runner.")
+        going_on = self.state.cancellation is None
         self._take(news)
+        if going_on and self.state.cancellation is not None and self._pending:
+            self._overtaken = True
         if news:
             self.on_news()
 
     def _take(self, entries: Sequence[Event]) -> None:
-        self.entries.extend(entries)
         self.state = self.state.after(*entries)
+        self._keep(entries)
+
+    def _keep(self, entries: Sequence[Event]) -> None:
         for entry in entries:
+            if entry.type == events.MEETING_RESUMED:
+                self._begin_leg(entry.data["after_round"])
+            self.entries.append(entry)
+            self.leg.append(entry)
             if entry.step is not None:
                 self._by_step[entry.step] = entry
+
+    def _begin_leg(self, after_round: int) -> None:
+        self.leg = []
+        self._by_step = {
+            step: entry
+            for step, entry in self._by_step.items()
+            if step.startswith(_CONVERSATION) and not _kept_out(entry, after_round)
+        }
+
+
+def cancel_entry(reason: str | None, at: datetime) -> Entry:
+    return Entry(events.CANCELLATION_REQUESTED, {"reason": reason}, at, "cancel")
+
+
+def belated(reply: Entry) -> Entry:
+    """The reply as one that came after the cancel: kept, and never counted (PROTOCOLS 12)."""
+    return replace(reply, data={**reply.data, "late": True}, step=f"{reply.step}{LATE}")
+
+
+def _kept_out(entry: Event, after_round: int) -> bool:
+    """Whether a limit of the earlier leg kept this reply out of a round that goes on now."""
+    if entry.type != events.REPLY_RECEIVED or entry.data["round"] <= after_round:
+        return False
+    return entry.data["status"] == ReplyStatus.BUDGET or entry.data["out_of_time"]
+
+
+def _is_reply(entry: Entry) -> bool:
+    return entry.type in (events.REPLY_RECEIVED, events.OFFICE_REPLIED)
+
+
+def _happened_outside(entry: Entry) -> bool:
+    """Whether a save that had begun is known better by this (PROTOCOLS 13)."""
+    if entry.type == events.OPERATION_HAPPENED:
+        return entry.data["happened"] != BEGUN
+    return entry.type in TOLD.values() and entry.type != events.OPERATION_REQUESTED
+
+
+def _asks_for(entry: Entry, steps: frozenset[str]) -> bool:
+    return entry.type == events.REQUEST_RESERVED and entry.data["for"] in steps

@@ -10,6 +10,7 @@ from app.domain.meeting import (
     Arbiter,
     CompletionGate,
     Criterion,
+    Destination,
     Identities,
     Json,
     Language,
@@ -51,8 +52,10 @@ class OpenMeeting:
     completion_gate: CompletionGate | None = None
     materials: tuple[Material, ...] = ()
     criteria: tuple[Criterion, ...] = ()
+    destination: Destination | None = None
     domains: tuple[str, ...] = ()
     language: Language = "en"
     identities: Identities = "hidden"
+    parent_id: str | None = None
     ephemeral: bool = False
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -16,6 +16,7 @@ from app.domain.envelope import Price
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json, Language
 from app.domain.messages import Message
+from app.domain.operation_terms import Check, Finding, Operation, Write, WriteAnswer
 from app.domain.state import MeetingState
 from app.domain.steps import Office
 
@@ -134,7 +135,10 @@ class EventLog(Protocol):
     ) -> Sequence[Event]:
         """Make the entries durable, after the entry ``expected`` (0: a new meeting).
 
-        Raises ``LogConflict`` if the log's last entry is another one; nothing is written then.
+        What is reserved is weighed against every envelope of the meeting's tree, and a parent
+        learns of its child's beginning and end, in the same transaction. Nothing is written
+        where this raises ``LogConflict`` (the log's last entry is another one), ``NoRoom``,
+        ``CancelledAbove``, ``ParentClosed`` or ``NotFound``.
         """
         ...
 
@@ -142,8 +146,15 @@ class EventLog(Protocol):
         """All entries after ``after``, in order, internal ones included."""
         ...
 
+    async def state(self, meeting_id: str) -> MeetingState:
+        """Where a meeting stands, what those below it have drawn included.
+
+        Raises ``NotFound``.
+        """
+        ...
+
     async def unfinished(self) -> Sequence[str]:
-        """The meetings that have not ended, oldest first."""
+        """The meetings that have not ended, or whose operations are looked after, oldest first."""
         ...
 
 
@@ -169,6 +180,28 @@ MinutesFile = Callable[[Sequence[Event]], Awaitable[str]]
 """Writes a meeting's minutes from its events, durably, and says where they lie."""
 
 
+DecisionText = Callable[[Sequence[Event]], Awaitable[str]]
+"""Makes a meeting's decision record as Markdown from its events up to the decision."""
+
+
+class Destinations(Protocol):
+    """Places where deliverables are saved (PROTOCOLS 13). One call is one request; whatever the
+    far side does becomes an answer, and cancelling the call aborts it."""
+
+    async def write(self, operation: Operation, content: bytes, write: Write) -> WriteAnswer: ...
+
+    async def look(self, operation: Operation, check: Check) -> Finding: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outlets:
+    """Where what a meeting has come to goes: its minutes' file, and places that callers name."""
+
+    write_minutes: MinutesFile
+    write_decision: DecisionText
+    destinations: Destinations
+
+
 @dataclass(frozen=True, slots=True)
 class MeetingFilter:
     """Which meetings to list, newest first; ``cursor`` is opaque, from the page before."""
@@ -179,6 +212,15 @@ class MeetingFilter:
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
     created_after: datetime | None = None
     result: str | None = None
+    cursor: str | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class OperationFilter:
+    """Which operations to list, newest first; without a state, those that nobody can be sure of."""
+
+    states: frozenset[str] = frozenset({"unknown", "handed_over"})
     cursor: str | None = None
     limit: int = 50
 
@@ -210,6 +252,14 @@ class Archive(Protocol):
 
     async def events(self, meeting_id: str, after: int, limit: int) -> Sequence[Event]:
         """Public events with a number above ``after``. Raises ``NotFound``."""
+        ...
+
+    async def operations(self, filter_: OperationFilter) -> Page[Mapping[str, Json]]:
+        """Records over all meetings. Raises ``InvalidRequest`` for a cursor that no page gave."""
+        ...
+
+    async def operation(self, operation_id: str) -> Mapping[str, Json]:
+        """An operation's record. Raises ``NotFound``."""
         ...
 
     async def first_answer(self, key: str) -> Idempotency | None: ...

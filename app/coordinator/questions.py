@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-from app.coordinator.account import Account
 from app.coordinator.asking import Exchange, exchange, unanswered
-from app.coordinator.journal import Journal
+from app.coordinator.journal import Journal, belated
 from app.coordinator.ports import Agent, Clock, Prompt, Prompts, Request, Wording
 from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, recorded_reply
+from app.coordinator.turns import Turns, most_cost
 from app.domain import events
 from app.domain.envelope import closing_seconds
 from app.domain.events import Entry
@@ -47,7 +47,7 @@ class Questions:
         self._prompts = prompts
         self._wording = wording
         self._meeting = journal.state.meeting
-        self._account = Account(journal.state, journal.entries)
+        self._turns = Turns(journal.entries)
         self._in_flight: set[asyncio.Task[Reply]] = set()
         self.budget_spent = journal.find(_EXHAUSTED) is not None
         self.deadline = self._begin()
@@ -60,6 +60,9 @@ class Questions:
             return state.deadline
         now = self._clock.now()
         deadline = now + timedelta(seconds=self._meeting.limits.seconds)
+        if self._meeting.ends_by is not None:
+            # A meeting in a tree ends in time for those above it, however late it starts.
+            deadline = min(deadline, self._meeting.ends_by)
         content = {"deadline": events.rfc3339(deadline)}
         self._journal.add(Entry(events.MEETING_STARTED, content, now, step="start"))
         return deadline
@@ -72,7 +75,8 @@ class Questions:
         recorded = self._journal.find(ask.key + AGAIN) or self._journal.find(ask.key)
         if recorded is None:
             return None
-        check_fingerprint(recorded, ask)
+        if self._journal.of_this_leg(recorded):
+            check_fingerprint(recorded, ask)
         return recorded_reply(recorded) if recorded.data["final"] else None
 
     def begun(self, asks: Iterable[Ask]) -> bool:
@@ -82,8 +86,14 @@ class Questions:
         """Ask in the background; ``abort`` ends the waiting for it."""
         task = asyncio.create_task(self._ask(ask))
         self._in_flight.add(task)
-        task.add_done_callback(self._in_flight.discard)
+        task.add_done_callback(self._over)
         return task
+
+    def _over(self, task: asyncio.Task[Reply]) -> None:
+        self._in_flight.discard(task)
+        if not task.cancelled():
+            # Of several that fail of the same thing one is heard; the others are no news.
+            task.exception()
 
     def abort(self) -> None:
         for task in self._in_flight:
@@ -143,11 +153,8 @@ class Questions:
         until: datetime,
         attempt: int,
     ) -> Exchange:
-        cost = self._account.cost_of(agent.profile, prompt.system, prompt.user)
-        if not self._account.reserve(cost, closing=ask.closing):
-            self._exhaust(ask)
-            return unanswered(ask, ReplyStatus.BUDGET, self._reason(Code.NO_ROOM), attempt)
-        turn = self._account.turn(step, agent.profile.name)
+        cost = most_cost(agent.profile, prompt.system, prompt.user)
+        turn = self._turns.of(step, agent.profile.name)
         reserved = {
             "for": step,
             "request_id": request_id,
@@ -155,10 +162,14 @@ class Questions:
             "agent": agent.profile.name,
             "turn": turn,
             "reserved": cost.record(),
+            "closing": ask.closing,
         }
-        now = self._clock.now()
-        self._journal.add(Entry(events.REQUEST_RESERVED, reserved, now, step + REQUEST))
-        await self._journal.durable()
+        entry = Entry(events.REQUEST_RESERVED, reserved, self._clock.now(), step + REQUEST)
+        if not await self._journal.reserve(entry):
+            self._exhaust(ask)
+            return unanswered(ask, ReplyStatus.BUDGET, self._reason(Code.NO_ROOM), attempt)
+        if self._clock.now() >= until:
+            return unanswered(ask, ReplyStatus.TIMEOUT, self._reason(Code.TIME_WAS_OVER), attempt)
         request = Request(
             request_id=request_id,
             meeting_id=self._meeting.id,
@@ -173,12 +184,17 @@ class Questions:
             prompt=prompt.user,
             deadline=until,
         )
-        made = await exchange(self._clock, agent, ask, request, attempt, self._say)
-        if made.usage is None and self._account.bounded and made.answered:
+        made = await exchange(self._clock, agent, ask, request, attempt, self._say, self._look_up)
+        if made.usage is None and self._meeting.limits.bounded and made.answered:
             # An answer that nobody counted was not free; a limit is kept by the worst case.
             made = replace(made, booked=cost)
-        self._account.settle(cost, made.usage or made.booked)
         return made
+
+    async def _look_up(self) -> None:
+        """Learn of a cancel; what is in flight, the caller of this included, is aborted by it."""
+        await self._journal.catch_up()
+        # An abort of this very task takes hold where it next waits.
+        await asyncio.sleep(0)
 
     def _say(self, message: Message) -> str:
         return self._wording(message, self._meeting.language)
@@ -205,11 +221,18 @@ class Questions:
         seat = ask.office == "participant"
         type_ = events.REPLY_RECEIVED if seat else events.OFFICE_REPLIED
         at = self._clock.now()
-        self._journal.add(Entry(type_, made.record(request_id), at, step, fingerprint(ask)))
+        entry = Entry(type_, made.record(request_id), at, step, fingerprint(ask))
+        late = self._journal.state.cancellation is not None
+        self._journal.add(belated(entry) if late else entry)
 
     def _request_id(self, step: str) -> str:
-        """The same for the same question, so that a far side can tell a repetition."""
-        digest = blake2b(step.encode(), digest_size=8).hexdigest()
+        """The same for the same question, so that a far side can tell a repetition.
+
+        After a resuming it is another question, though its step may be the same.
+        """
+        leg = len(self._meeting.resumptions)
+        asked = f"{step}#{leg}" if leg else step
+        digest = blake2b(asked.encode(), digest_size=8).hexdigest()
         return f"req_{self._meeting.id.removeprefix('mtg_')}_{digest}"
 
     def _agent_of(self, ask: Ask) -> str:

@@ -11,19 +11,21 @@ import orjson
 from app.domain.errors import ReplayDiverged
 from app.domain.events import Event
 from app.domain.meeting import Json
-from app.domain.steps import Ask, Note, Reply, ReplyStatus
+from app.domain.steps import Ask, Note, Reply, ReplyStatus, Save
 
 AGAIN = "/again"
 """Ends the key under which a second asking is recorded."""
 
 
-def fingerprint(step: Ask | Note) -> str:
-    """Changes whenever the step does: what is asked of whom, or what is told.
+def fingerprint(step: Ask | Note | Save) -> str:
+    """Changes whenever the step does: what is asked of whom, what is told or saved.
 
     A prompt's wording is not part of it, so that a template can be improved between versions.
     """
     if isinstance(step, Ask):
         return _digest(["ask", step.office, step.who, step.template, step.variables])
+    if isinstance(step, Save):
+        return _digest(["save", step.content])
     return _digest(["note", step.type, step.content])
 
 
@@ -36,7 +38,7 @@ def _digest(parts: list[Json]) -> str:
     return blake2b(content, digest_size=8).hexdigest()
 
 
-def check_fingerprint(recorded: Event, step: Ask | Note) -> None:
+def check_fingerprint(recorded: Event, step: Ask | Note | Save) -> None:
     """Raises ``ReplayDiverged`` if the log holds another step under this key."""
     if recorded.fingerprint != fingerprint(step):
         raise ReplayDiverged(

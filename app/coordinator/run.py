@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from app.coordinator.arbitration import Arbitration
 from app.coordinator.confirming import Confirmation
 from app.coordinator.journal import Journal
-from app.coordinator.ports import Agent, Clock, Prompts, Wording
+from app.coordinator.ports import Agent, Clock, Destinations, Prompts, Wording
 from app.coordinator.questions import Questions
 from app.coordinator.replay import check_fingerprint, fingerprint
+from app.coordinator.saving import Saving
 from app.domain.arbitration import Ruling
 from app.domain.completion_gate import Close, Revise
 from app.domain.events import Entry
@@ -23,11 +24,13 @@ from app.domain.steps import (
     Gather,
     Note,
     Reply,
+    Save,
+    Saved,
     Step,
     Stopped,
 )
 
-_Result = tuple[Reply, ...] | Close | Revise | Ruling | None
+_Result = tuple[Reply, ...] | Close | Revise | Ruling | Saved | None
 
 
 class MeetingRun:
@@ -40,17 +43,21 @@ class MeetingRun:
         agents: Mapping[str, Agent],
         prompts: Prompts,
         wording: Wording,
+        destinations: Destinations,
     ) -> None:
         self._journal = journal
         self._clock = clock
         self._questions = Questions(journal, clock, agents, prompts, wording)
+        self._destinations = destinations
+        self._saving: Saving | None = None
         journal.on_news = self._heed
 
     async def hold(self, conversation: Conversation) -> Outcome:
         """Run the format to its end; what the log holds already is never asked for again.
 
-        Raises ``Paused`` when there is nothing to do before a later time, and ``Superseded``,
-        ``ReplayDiverged`` or ``LogUnavailable``.
+        Raises ``Paused`` when there is nothing to do before a later time, ``Overtaken`` when a
+        cancel came before what was about to be written, and ``Superseded``, ``ReplayDiverged`` or
+        ``LogUnavailable``.
         """
         try:
             step = next(conversation)
@@ -77,6 +84,8 @@ class MeetingRun:
                 return await confirmation.hold()
             case Arbitrate():
                 return await self._arbitrate(step)
+            case Save():
+                return await self._save(step)
 
     async def _arbitrate(self, step: Arbitrate) -> Ruling | None:
         arbiter = self._journal.state.meeting.arbiter
@@ -85,10 +94,29 @@ class MeetingRun:
         arbitration = Arbitration(step, arbiter, self._journal, self._clock, self._questions)
         return await arbitration.hold()
 
+    async def _save(self, step: Save) -> Saved:
+        destination = self._journal.state.meeting.destination
+        if destination is None:
+            raise ValueError(f"{step.key}: there is no destination to save anything at")
+        self._saving = Saving(
+            step,
+            "deliverable",
+            destination,
+            self._journal,
+            self._clock,
+            self._destinations,
+            self._questions.deadline,
+        )
+        try:
+            return await self._saving.hold()
+        finally:
+            self._saving = None
+
     def _tell(self, step: Note) -> None:
         recorded = self._journal.find(step.key)
         if recorded is not None:
-            check_fingerprint(recorded, step)
+            if self._journal.of_this_leg(recorded):
+                check_fingerprint(recorded, step)
             return
         at = self._clock.now()
         self._journal.add(Entry(step.type, step.content, at, step.key, fingerprint(step)))
@@ -119,11 +147,15 @@ class MeetingRun:
     async def _ask_all(self, asks: Sequence[Ask]) -> dict[str, Reply | None]:
         tasks = {ask.key: self._questions.start(ask) for ask in asks}
         await asyncio.wait(tasks.values())
+        self._journal.check()
         if self._journal.state.cancellation is not None:
             raise Stopped(StopReason.CANCELLATION)
         return {key: task.result() for key, task in tasks.items()}
 
     def _heed(self) -> None:
-        """A cancel has come in: stop waiting for whatever is in flight (PROTOCOLS 12)."""
-        if self._journal.state.cancellation is not None:
+        """A cancel has come in, or nothing that is waited for could be written down any more: stop
+        waiting for whatever is in flight (PROTOCOLS 12)."""
+        if self._journal.failed or self._journal.state.cancellation is not None:
             self._questions.abort()
+            if self._saving is not None:
+                self._saving.abort()

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from app.coordinator.conclusion import conclude, finish, recorded_decision
-from app.coordinator.journal import Journal
+from app.coordinator.cancellation import CONFIRM_SECONDS, Cancellation, request_cancellation
+from app.coordinator.conclusion import conclude, deliver, finish, recorded_decision
+from app.coordinator.journal import Journal, Overtaken
 from app.coordinator.pausing import Paused
-from app.coordinator.ports import Agent, Agents, Clock, EventLog, MinutesFile, Prompts, Wording
+from app.coordinator.ports import (
+    Agent,
+    Agents,
+    Clock,
+    EventLog,
+    Outlets,
+    Prompts,
+    Wording,
+)
+from app.coordinator.reconciling import Reconciliation
 from app.coordinator.run import MeetingRun
-from app.domain.errors import LogUnavailable, NotFound, Superseded, YoriaiError
+from app.domain.errors import LogUnavailable, MeetingEnded, NotFound, Superseded, YoriaiError
 from app.domain.events import Event
 from app.domain.meeting import Meeting
-from app.domain.outcome import ended_by_error
+from app.domain.operation_log import is_open
+from app.domain.outcome import Outcome, ended_by_error
+from app.domain.state import MeetingState
 from app.formats import FORMATS
 
 
@@ -28,38 +40,52 @@ class Runner:
         agents: Agents,
         prompts: Prompts,
         wording: Wording,
-        write_minutes: MinutesFile,
+        outlets: Outlets,
+        wake: Callable[[str], None],
+        confirm_seconds: float = CONFIRM_SECONDS,
     ) -> None:
         self._log = log
         self._clock = clock
         self._agents = agents
         self._prompts = prompts
         self._wording = wording
-        self._write_minutes = write_minutes
+        self._outlets = outlets
+        self._reconciliation = Reconciliation(log, clock, outlets.destinations)
+        self._wake = wake
+        self._confirm_seconds = confirm_seconds
         self._journals: dict[str, Journal] = {}
         self._hearing: set[asyncio.Task[None]] = set()
 
     async def advance(self, meeting_id: str) -> datetime | None:
         """Take the meeting as far as it goes, from wherever its log stands.
 
-        None: it has ended. Else the time from which there is something to do again.
+        None: it has ended, and nothing that it left open outside is looked after any more. Else
+        the time from which there is something to do again.
 
         Raises ``Superseded`` when another runner holds it, ``LogUnavailable`` when the log
         cannot be written, and, after ending the meeting as failed, whatever fault of ours
         stopped it.
         """
-        journal = Journal(self._log, await self._log.read(meeting_id))
-        if journal.state.ended:
-            return None
-        self._journals[meeting_id] = journal
-        try:
-            await self._advance(journal)
-        except Paused as pause:
-            return pause.until
-        finally:
-            del self._journals[meeting_id]
-            await journal.release()
-        return None
+        while True:
+            journal = Journal(self._log, await self._log.read(meeting_id))
+            if journal.state.ended:
+                return await self._look_after(journal.state)
+            self._journals[meeting_id] = journal
+            try:
+                await self._advance(journal)
+            except Overtaken:
+                continue
+            except Paused as pause:
+                return pause.until
+            finally:
+                del self._journals[meeting_id]
+                await journal.release()
+            self._tell_parent(journal.state.meeting)
+            return await self._look_after(journal.state)
+
+    async def _look_after(self, state: MeetingState) -> datetime | None:
+        """See to what the meeting's end left open outside; when there is more to do, if ever."""
+        return await self._reconciliation.tend(state.meeting.id) if _left_open(state) else None
 
     def hear(self, meeting_id: str) -> None:
         """A hint that a caller has appended something to a meeting that may be at work here."""
@@ -77,21 +103,53 @@ class Runner:
         if decision is None:
             try:
                 decision = await self._hold(journal, agents)
-            except (Superseded, LogUnavailable, Paused):
+            except (Superseded, Overtaken, LogUnavailable, Paused):
                 raise
             except Exception as error:
                 fault = error
                 code = error.code if isinstance(error, YoriaiError) else "internal-error"
-                decision = await conclude(journal, self._clock, agents, ended_by_error(code))
-        await finish(journal, self._clock, self._write_minutes, decision)
-        if fault is not None:
-            raise fault
+                decision = await self._conclude(journal, agents, ended_by_error(code))
+        await deliver(journal, self._clock, self._outlets, decision)
+        try:
+            await finish(journal, self._clock, self._outlets.write_minutes, decision)
+            if fault is not None:
+                raise fault
+        except Exception:
+            if journal.state.ended and _left_open(journal.state):
+                # The fault ends this call; what was left open outside is looked after all the same.
+                self._wake(journal.meeting_id)
+            raise
 
     async def _hold(self, journal: Journal, agents: Mapping[str, Agent]) -> Event:
-        run = MeetingRun(journal, self._clock, agents, self._prompts, self._wording)
+        run = MeetingRun(
+            journal, self._clock, agents, self._prompts, self._wording, self._outlets.destinations
+        )
         format_ = FORMATS[journal.state.meeting.format]
         outcome = await run.hold(format_.hold(journal.state.meeting))
-        return await conclude(journal, self._clock, agents, outcome)
+        return await self._conclude(journal, agents, outcome)
+
+    async def _conclude(
+        self, journal: Journal, agents: Mapping[str, Agent], outcome: Outcome
+    ) -> Event:
+        async def close_cancellation() -> None:
+            await Cancellation(
+                journal, self._clock, agents, self._cancel_below, self._confirm_seconds
+            ).close()
+
+        return await conclude(journal, self._log, self._clock, outcome, close_cancellation)
+
+    async def _cancel_below(self, meeting_id: str, reason: str) -> None:
+        try:
+            await request_cancellation(self._log, self._clock, meeting_id, reason)
+        except MeetingEnded:
+            # It came to its own end first, which its parent's log is told.
+            return
+        self._wake(meeting_id)
+
+    def _tell_parent(self, meeting: Meeting) -> None:
+        """A parent that waits for its children's end finds it in its log."""
+        if meeting.parent_id is not None:
+            self._wake(meeting.parent_id)
 
     async def _seat(self, meeting: Meeting) -> dict[str, Agent]:
         """The meeting's agents; one that is gone is left out, and its replies become errors."""
@@ -110,6 +168,10 @@ def agent_names(meeting: Meeting) -> list[str]:
     if meeting.arbiter is not None and meeting.arbiter.agent is not None:
         named.append(meeting.arbiter.agent)
     return list(dict.fromkeys(named))
+
+
+def _left_open(state: MeetingState) -> bool:
+    return any(map(is_open, state.operations.values()))
 
 
 async def _catch_up(journal: Journal) -> None:

@@ -35,9 +35,12 @@ class EmbeddedDispatch:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, Timer] = {}
         self._called: set[str] = set()
+        self._closed = False
 
     def wake(self, meeting_id: str, at: datetime | None = None) -> None:
         self._forget_timer(meeting_id)
+        if self._closed:
+            return
         if at is not None:
             self._timers[meeting_id] = self._clock.call_at(at, lambda: self.wake(meeting_id))
         elif meeting_id in self._tasks:
@@ -50,6 +53,7 @@ class EmbeddedDispatch:
 
     async def close(self) -> None:
         """Put the meetings down where they are; the next start takes them up again."""
+        self._closed = True
         for timer in self._timers.values():
             timer.cancel()
         for task in self._tasks.values():
@@ -72,8 +76,11 @@ class EmbeddedDispatch:
             del self._tasks[meeting_id]
             called = meeting_id in self._called
             self._called.discard(meeting_id)
-        if later is not None:
-            self.wake(meeting_id, None if called else later)
+        if called:
+            # Also after an end: it may have been resumed while its last words were written.
+            self.wake(meeting_id)
+        elif later is not None:
+            self.wake(meeting_id, later)
 
     def _forget_timer(self, meeting_id: str) -> None:
         timer = self._timers.pop(meeting_id, None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from app.domain.meeting import Json, Limits
@@ -49,6 +50,14 @@ class Cost:
             usd,
         )
 
+    def __sub__(self, other: Cost) -> Cost:
+        usd = None if self.usd is None or other.usd is None else self.usd - other.usd
+        return Cost(
+            self.input_tokens - other.input_tokens,
+            self.output_tokens - other.output_tokens,
+            usd,
+        )
+
     def record(self) -> dict[str, Json]:
         return {
             "input_tokens": self.input_tokens,
@@ -57,7 +66,7 @@ class Cost:
         }
 
     @classmethod
-    def read(cls, record: dict[str, Json]) -> Cost:
+    def read(cls, record: Mapping[str, Json]) -> Cost:
         usd = record["usd"]
         return cls(
             record["input_tokens"],
@@ -67,6 +76,7 @@ class Cost:
 
 
 NOTHING = Cost()
+_NO_MONEY = Decimal(0)
 
 
 def most_input_tokens(*texts: str) -> int:
@@ -85,48 +95,81 @@ def closing_seconds(seconds: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
-    """The account of one meeting: its limits, what is spent, and what is reserved.
+class Drawn:
+    """What has been taken from an envelope: participants' replies, what was spent, and what is
+    reserved for requests under way.
 
-    ``closing`` is the worst case of the synthesis, set aside from the start; only closing
-    requests may draw on it.
+    Where a price is unknown there is no money limit either, so nothing is reserved for it.
+    """
+
+    replies: int = 0
+    spent: Cost = NOTHING
+    reserved: Cost = NOTHING
+
+    def __add__(self, other: Drawn) -> Drawn:
+        return Drawn(
+            self.replies + other.replies,
+            self.spent + other.spent,
+            self.reserved + other.reserved,
+        )
+
+    def __sub__(self, other: Drawn) -> Drawn:
+        return Drawn(
+            self.replies - other.replies,
+            self.spent - other.spent,
+            self.reserved - other.reserved,
+        )
+
+    def record(self) -> dict[str, Json]:
+        return {
+            "replies": self.replies,
+            "spent": self.spent.record(),
+            "reserved": self.reserved.record(),
+        }
+
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Drawn:
+        spent, reserved = Cost.read(record["spent"]), Cost.read(record["reserved"])
+        return cls(record["replies"], spent, reserved)
+
+
+UNTOUCHED = Drawn()
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What a meeting and all meetings below it may spend, and what they have drawn so far.
+
+    ``closing`` is the worst case of the synthesis, set aside from the start; only the meeting's
+    own closing requests may draw on it.
     """
 
     usd: Decimal | None = None
     tokens: int | None = None
-    spent: Cost = NOTHING
-    reserved: Cost = NOTHING
+    drawn: Drawn = UNTOUCHED
     closing: Cost = NOTHING
 
     @classmethod
-    def of(cls, limits: Limits, closing: Cost = NOTHING, spent: Cost = NOTHING) -> Envelope:
-        """The account at the start; so much is set aside for closing, as far as limits allow."""
-        return cls(limits.usd, limits.tokens, spent, closing=_within(limits, closing))
-
-    @property
-    def bounded(self) -> bool:
-        return self.usd is not None or self.tokens is not None
+    def of(cls, limits: Limits, closing: Cost = NOTHING, drawn: Drawn = UNTOUCHED) -> Envelope:
+        """So much is set aside for closing, as far as the limits allow."""
+        return cls(limits.usd, limits.tokens, drawn, _within(limits, closing))
 
     def has_room(self, cost: Cost, *, closing: bool = False) -> bool:
         """Whether a request that costs at most this much may be sent."""
-        held = self.spent + self.reserved + cost
+        held = self.drawn.spent + self.drawn.reserved + cost
         if not closing:
             held += self.closing
         if self.tokens is not None and held.tokens > self.tokens:
             return False
         return self.usd is None or (held.usd is not None and held.usd <= self.usd)
 
-    def reserve(self, cost: Cost) -> Envelope:
-        return replace(self, reserved=self.reserved + cost)
-
-    def settle(self, reserved: Cost, real: Cost) -> Envelope:
-        """Give back what was reserved for one request and book what it really cost."""
-        left = Cost(
-            self.reserved.input_tokens - reserved.input_tokens,
-            self.reserved.output_tokens - reserved.output_tokens,
-            _less(self.reserved.usd, reserved.usd),
-        )
-        return replace(self, reserved=left, spent=self.spent + real)
+    @property
+    def left(self) -> tuple[Decimal | None, int | None]:
+        """US dollars and tokens that a meeting below may be given; None where there is no limit."""
+        held = self.drawn.spent + self.drawn.reserved + self.closing
+        usd = None if self.usd is None or held.usd is None else max(_NO_MONEY, self.usd - held.usd)
+        tokens = None if self.tokens is None else max(0, self.tokens - held.tokens)
+        return usd, tokens
 
 
 def _within(limits: Limits, closing: Cost) -> Cost:
@@ -138,7 +181,3 @@ def _within(limits: Limits, closing: Cost) -> Cost:
     if limits.usd is not None and usd is not None:
         usd = min(usd, limits.usd / _CLOSING_PARTS)
     return Cost(tokens - output, output, usd)
-
-
-def _less(amount: Decimal | None, part: Decimal | None) -> Decimal | None:
-    return None if amount is None or part is None else amount - part

@@ -6,11 +6,13 @@ YoriaiError                    a stable ``code`` and a sentence for a person
 │   └── OutOfScope             a ruling beside the question, or against what must be kept
 ├── NotFound                   no such meeting or agent
 ├── Conflict                   it is possible, but not in the present state
-│   ├── MeetingEnded · MeetingNotEnded
-│   ├── AgentExists · NoQuestionOpen
+│   ├── MeetingEnded · MeetingNotEnded · MeetingDecided · OperationUnknown
+│   ├── AgentExists · NoQuestionOpen · ParentClosed
 │   └── RequestInProgress      the first request with this idempotency key still runs
 ├── LogUnavailable             the log could not be written or read; nothing was lost
 ├── LogConflict                somebody else appended first (the fence of the log)
+├── NoRoom                     a reservation that the envelope has no room for
+├── CancelledAbove             nothing more is sent: the meeting's tree is being cancelled
 ├── Superseded                 another runner holds this meeting: stand down
 ├── ReplayDiverged             the log does not fit the format's code any more
 └── AgentFailure               an agent did not give a reply
@@ -77,6 +79,16 @@ class MeetingNotEnded(Conflict):
     code = "meeting-not-ended"
 
 
+class MeetingDecided(Conflict):
+    code = "meeting-decided"
+
+
+class OperationUnknown(Conflict):
+    """Nobody knows yet whether something took effect outside; nothing goes on over that unseen."""
+
+    code = "operation-unknown"
+
+
 class AgentExists(Conflict):
     code = "agent-exists"
 
@@ -101,6 +113,26 @@ class LogConflict(YoriaiError):
     def __init__(self, meeting_id: str, expected: int, found: int) -> None:
         super().__init__(f"{meeting_id}: expected to follow entry {expected}, found {found}")
         self.found = found
+
+
+class NoRoom(YoriaiError):
+    """Nothing of the append was written; ``steps`` are those whose requests do not fit."""
+
+    code = "no-room"
+
+    def __init__(self, meeting_id: str, steps: frozenset[str]) -> None:
+        super().__init__(f"{meeting_id}: no room for {', '.join(sorted(steps))}")
+        self.steps = steps
+
+
+class CancelledAbove(YoriaiError):
+    """Nothing of the append was written: ``meeting_id``, above in the tree, is being cancelled."""
+
+    code = "cancelled-above"
+
+    def __init__(self, meeting_id: str) -> None:
+        super().__init__(f"{meeting_id} is being cancelled")
+        self.meeting_id = meeting_id
 
 
 class Superseded(YoriaiError):

@@ -2,8 +2,9 @@
 
 Public entries are the events that callers read; they are numbered 1, 2, 3 … without gaps.
 Internal entries stand between them: what was reserved before a request was sent, what the
-secretary or the chair replied, and when a closing question was put. All of them are needed to go
-on after a crash; only the public ones are shown.
+secretary or the chair replied, when a closing question was put, what became of a request that was
+told to stop, what happened to an operation, which meetings were opened below this one and have
+ended. All of them are needed to go on after a crash; only the public ones are shown.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from app.domain.meeting import Json
 
 MEETING_CREATED = "meeting.created"
 MEETING_STARTED = "meeting.started"
+MEETING_RESUMED = "meeting.resumed"
 MEETING_ENDED = "meeting.ended"
 ROUND_STARTED = "round.started"
 ROUND_CLOSED = "round.closed"
@@ -36,12 +38,22 @@ COMPLETION_CLOSED = "completion.closed"
 ARBITRATION_OPENED = "arbitration.opened"
 ARBITRATION_RULED = "arbitration.ruled"
 ARBITRATION_EXPIRED = "arbitration.expired"
+OPERATION_REQUESTED = "operation.requested"
+OPERATION_CONFIRMED = "operation.confirmed"
+OPERATION_FAILED = "operation.failed"
+OPERATION_UNKNOWN = "operation.unknown"
+OPERATION_HANDED_OVER = "operation.handed_over"
 DECISION_RECORDED = "decision.recorded"
 MINUTES_WRITTEN = "minutes.written"
 
 REQUEST_RESERVED = "request.reserved"
 OFFICE_REPLIED = "office.replied"
 GATE_ASKED = "gate.asked"
+CANCELLATION_TOLD = "cancellation.told"
+CHILD_OPENED = "child.opened"
+CHILD_ENDED = "child.ended"
+OPERATION_HAPPENED = "operation.happened"
+OPERATION_RECONCILED = "operation.reconciled"
 
 
 def rfc3339(at: datetime) -> str:
@@ -49,10 +61,30 @@ def rfc3339(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
-INTERNAL = frozenset({REQUEST_RESERVED, OFFICE_REPLIED, GATE_ASKED})
+INTERNAL = frozenset(
+    {
+        REQUEST_RESERVED,
+        OFFICE_REPLIED,
+        GATE_ASKED,
+        CANCELLATION_TOLD,
+        CHILD_OPENED,
+        CHILD_ENDED,
+        OPERATION_HAPPENED,
+        OPERATION_RECONCILED,
+    }
+)
 
-FROM_CALLERS = frozenset({CANCELLATION_REQUESTED, ARBITRATION_RULED})
-"""What the service appends for a caller while a runner is at work: no sign of a second one."""
+FROM_OUTSIDE = frozenset(
+    {
+        CANCELLATION_REQUESTED,
+        ARBITRATION_RULED,
+        CHILD_OPENED,
+        CHILD_ENDED,
+        OPERATION_RECONCILED,
+    }
+)
+"""What is appended for a caller, for a meeting below, or after a look at what an earlier end left
+open, while a runner is at work: no sign of a second runner."""
 
 
 @dataclass(frozen=True, slots=True)

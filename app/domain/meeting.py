@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -70,6 +71,11 @@ class Limits:
     tokens: int | None = None
     no_progress_rounds: int = 2
     arbitration_seconds: float = 60
+
+    @property
+    def bounded(self) -> bool:
+        """Whether money or tokens are limited."""
+        return self.usd is not None or self.tokens is not None
 
     def record(self) -> dict[str, Json]:
         return {
@@ -139,6 +145,25 @@ class Criterion:
 
 
 @dataclass(frozen=True, slots=True)
+class Destination:
+    """Where the deliverable is to be saved (PROTOCOLS 13), and who sees to it if that stays open.
+
+    ``check_deadline_seconds`` after the first write it is handed over to ``owner``.
+    """
+
+    url: str
+    check_deadline_seconds: float = 30
+    owner: str | None = None
+
+    def record(self) -> dict[str, Json]:
+        return {
+            "url": self.url,
+            "check_deadline_seconds": self.check_deadline_seconds,
+            "owner": self.owner,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Arbiter:
     """Who may rule: a person, over HTTP, or an agent by name."""
 
@@ -158,9 +183,35 @@ class Arbiter:
         return cls(record["kind"], record["agent"], record["name"])
 
 
+Changed = Literal["materials", "criteria", "order", "permission", "limits"]
+"""What can have changed for a meeting to be resumed (PROTOCOLS 12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """One resuming of a meeting that had ended. ``after_round`` had closed last before it.
+
+    ``note`` says in the caller's words what is different now; participants are shown it.
+    ``materials_before`` are those that the rounds up to ``after_round`` were held on.
+    """
+
+    changed: Changed
+    note: str
+    after_round: int
+    materials_before: tuple[Material, ...] = ()
+
+    def shown(self) -> dict[str, Json]:
+        """As prompts show it."""
+        return {"changed": self.changed, "note": self.note}
+
+
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """One deliberation, as it was fixed at its creation."""
+    """One deliberation, as it was fixed at its creation and by each resuming since.
+
+    ``ancestors`` are the meetings above it in its tree, from the root down to its parent, and
+    ``ends_by`` is when they need it to have ended.
+    """
 
     id: str
     format: str
@@ -182,9 +233,24 @@ class Meeting:
     domains: tuple[str, ...] = ()
     language: Language = "en"
     identities: Identities = "hidden"
-    parent_id: str | None = None
+    destination: Destination | None = None
+    ancestors: tuple[str, ...] = ()
+    ends_by: datetime | None = None
     ephemeral: bool = False
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    resumptions: tuple[Resumption, ...] = ()
+
+    @property
+    def parent_id(self) -> str | None:
+        return self.ancestors[-1] if self.ancestors else None
+
+    @property
+    def resumed_after(self) -> int:
+        """The last round that had closed before the latest resuming; 0 if there was none.
+
+        A limit or a stall that was met up to then has ended the meeting once, and does not again.
+        """
+        return self.resumptions[-1].after_round if self.resumptions else 0
 
     @property
     def chair_agent(self) -> str:
@@ -224,7 +290,10 @@ class Meeting:
             "domains": list(self.domains),
             "language": self.language,
             "identities": self.identities,
+            "destination": None if self.destination is None else self.destination.record(),
             "parent_id": self.parent_id,
+            "ancestors": list(self.ancestors),
+            "ends_by": None if self.ends_by is None else self.ends_by.isoformat(),
             "ephemeral": self.ephemeral,
             "metadata": dict(self.metadata),
         }
@@ -234,6 +303,8 @@ class Meeting:
         """The meeting that ``record`` once wrote; fields beside its own are passed over."""
         gate = record["completion_gate"]
         arbiter = record.get("arbiter")
+        destination = record.get("destination")
+        ends_by = record.get("ends_by")
         return cls(
             id=record["id"],
             format=record["format"],
@@ -254,7 +325,9 @@ class Meeting:
             domains=tuple(record["domains"]),
             language=record["language"],
             identities=record["identities"],
-            parent_id=record["parent_id"],
+            destination=None if destination is None else Destination(**destination),
+            ancestors=tuple(record.get("ancestors", ())),
+            ends_by=None if ends_by is None else datetime.fromisoformat(ends_by),
             ephemeral=record["ephemeral"],
             metadata=record["metadata"],
         )

@@ -104,6 +104,7 @@ class Changes:
     """What one critic's reply did, by objection id.
 
     ``evidence`` are those raised that are supported and on a ground nobody had named before.
+    ``again`` are those closed that had been closed before and come back.
     """
 
     raised: tuple[str, ...] = ()
@@ -111,6 +112,7 @@ class Changes:
     kept: tuple[str, ...] = ()
     reopened: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
 
     @property
     def circular(self) -> bool:
@@ -119,7 +121,9 @@ class Changes:
 
     @property
     def progress(self) -> Progress:
-        closed = tuple(f"objection_closed:{id_}" for id_ in self.closed if id_ not in self.reopened)
+        """Closing what had come back only leads to where it was before: that is a circle."""
+        known = {*self.reopened, *self.again}
+        closed = tuple(f"objection_closed:{id_}" for id_ in self.closed if id_ not in known)
         return Progress((*closed, *(f"new_evidence:{id_}" for id_ in self.evidence)))
 
 
@@ -152,6 +156,7 @@ class Ledger:
         """
         own = self.open_of(critic)
         done = tuple(id_ for id_ in own if id_ in set(closed))
+        back_before = {o.id for o in self.objections if o.reopened_in}
         entries = {
             o.id: replace(o, closed_in=round_) if o.id in done else o for o in self.objections
         }
@@ -178,7 +183,8 @@ class Ledger:
             new.append(id_)
             evidence += [id_] * (supported and not known)
         kept = tuple(id_ for id_ in own if id_ not in done)
-        changes = Changes(tuple(new), done, kept, tuple(reopened), tuple(evidence))
+        closed_again = tuple(id_ for id_ in done if id_ in back_before)
+        changes = Changes(tuple(new), done, kept, tuple(reopened), tuple(evidence), closed_again)
         return Ledger(tuple(entries.values())), changes
 
 

@@ -33,6 +33,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from app.domain.events import rfc3339
 from app.domain.operation_terms import (
     Action,
     Check,
@@ -40,6 +41,7 @@ from app.domain.operation_terms import (
     Confirmed,
     Failed,
     Fate,
+    Finding,
     GivenUp,
     GiveUp,
     HandedOver,
@@ -51,6 +53,7 @@ from app.domain.operation_terms import (
     Status,
     Wait,
     Write,
+    WriteAnswer,
     Written,
 )
 
@@ -61,7 +64,10 @@ MOST_LATE_LOOKS = 14
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _FIRST_LATE_PAUSE, _LONGEST_LATE_PAUSE = LANDING_SECONDS, 86_400.0
-_LEAST_PATIENCE, _MOST_PATIENCE = 2.0, 10.0
+_LEAST_PATIENCE = 2.0
+LONGEST_PATIENCE = 10.0
+"""How long one answer is waited for."""
+
 _ELSE_THERE = "Something else is there."
 _NOT_THERE = "It was not found there."
 
@@ -129,19 +135,14 @@ class OperationState:
 
     def record(self) -> dict[str, Any]:
         """The operation as callers see it."""
-        asked = self.operation
         return {
-            "id": asked.id,
-            "url": asked.url,
+            **self.operation.record(),
             "state": self.status.value,
-            "sha256": asked.sha256,
             "version": self.version,
             "reason": self.reason or None,
-            "owner": asked.owner,
-            "requested_at": asked.requested_at.isoformat(),
             "writes": self.writes,
-            "check_deadline": self.deadline and self.deadline.isoformat(),
-            "next_check_at": self.next_check and self.next_check.isoformat(),
+            "check_deadline": self.deadline and rfc3339(self.deadline),
+            "next_check_at": self.next_check and rfc3339(self.next_check),
         }
 
     def _sent(self, at: datetime) -> OperationState:
@@ -208,6 +209,23 @@ def _against(state: OperationState, checked: Checked) -> str | None:
     return f"{_NOT_THERE} {said}".strip()
 
 
+def cut_short(state: OperationState, now: datetime, why: str) -> Happening | None:
+    """What must be noted when the meeting ends before it has ended; None: all is said.
+
+    For those who have stopped whatever was under way. What may have arrived is ``unknown`` then,
+    and what surely has not, is given up: after the end nothing is written any more.
+    """
+    if state.ended or state.status is Status.HANDED_OVER:
+        return None
+    if not _must_look(state):
+        return GivenUp(now, f"{why} {state.reason}".strip())
+    if state.answer is None:
+        return Written(now, WriteAnswer(Fate.UNCLEAR, why))
+    if state.status is Status.REQUESTED:
+        return Checked(now, Finding(Look.NO_ANSWER, why))
+    return None
+
+
 def _may_land(sent: datetime | None, at: datetime) -> bool:
     return sent is not None and at < sent + timedelta(seconds=LANDING_SECONDS)
 
@@ -229,7 +247,7 @@ def decide(state: OperationState, now: datetime) -> Action:
         case Status.HANDED_OVER:
             if state.next_check is None or now < state.next_check:
                 return Wait(state.next_check)
-            return Check(_MOST_PATIENCE)
+            return Check(LONGEST_PATIENCE)
         case Status.REQUESTED | Status.UNKNOWN:
             if state.deadline is not None and _must_look(state):
                 return _looking(state, state.deadline, now)
@@ -289,7 +307,7 @@ def _patience(state: OperationState, now: datetime) -> float:
     left = state.operation.check_deadline_seconds
     if state.deadline is not None:
         left = (state.deadline - now).total_seconds()
-    return min(max(left, _LEAST_PATIENCE), _MOST_PATIENCE)
+    return min(max(left, _LEAST_PATIENCE), LONGEST_PATIENCE)
 
 
 def _late_check(at: datetime, checks: int) -> datetime:

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
+
+from app.domain.events import rfc3339
+
+Subject = Literal["deliverable", "record"]
+"""What is saved: what a review has made, or the record of a decision."""
 
 
 class Status(StrEnum):
@@ -71,7 +76,10 @@ def compare(sent: str, seen: str | None, claimed: str | None) -> Look:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One deliverable to be saved at one place; ``sha256`` is its content's, in hexadecimal."""
+    """Something to be saved at one place; ``sha256`` is its content's, in hexadecimal.
+
+    ``owner`` sees to it once it has been handed over.
+    """
 
     id: str
     url: str
@@ -79,15 +87,17 @@ class Operation:
     owner: str
     requested_at: datetime
     check_deadline_seconds: float = 30
+    subject: Subject = "deliverable"
 
     def record(self) -> dict[str, Any]:
-        return {**asdict(self), "requested_at": self.requested_at.isoformat()}
+        return {**asdict(self), "requested_at": rfc3339(self.requested_at)}
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Operation:
-        fields: dict[str, Any] = dict(record)
-        fields["requested_at"] = datetime.fromisoformat(record["requested_at"])
-        return cls(**fields)
+        """The operation that ``record`` once wrote; fields beside its own are passed over."""
+        own = {field.name: record[field.name] for field in fields(cls)}
+        own["requested_at"] = datetime.fromisoformat(record["requested_at"])
+        return cls(**own)
 
 
 @dataclass(frozen=True, slots=True)

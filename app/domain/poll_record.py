@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from app.domain.flips import Position
 from app.domain.grouping import GroupingMethod, group_by_similarity
 from app.domain.meeting import Json, Meeting, exact
 from app.domain.outcome import Dissent
@@ -105,6 +106,25 @@ def poll_numbers(
     }
 
 
+def poll_positions(replies: Sequence[Reply], output: Output) -> dict[str, Position]:
+    """Where each respondent stands, as far as two passes can be compared.
+
+    Recommendations are worded afresh each time, so nobody is held to have changed them.
+    """
+    return {reply.who: _position(reply, output) for reply in replies}
+
+
+def _position(reply: Reply, output: Output) -> Position:
+    if not reply.usable or output == "recommendation":
+        return Position("", stands=False)
+    ballot = reply.values["ballot"]
+    if output == "ranking":
+        return Position(ballot["ranking"][0])
+    if output == "binary":
+        return Position(ballot["answer"])
+    return Position(", ".join(_scored_highest(ballot["scores"])))
+
+
 # --- views that lost ----------------------------------------------------------------------------
 
 
@@ -149,11 +169,16 @@ def _other_ideas(reply: Reply, count: PollCount, leader: str) -> Iterator[tuple[
 def _higher_scores(reply: Reply, count: PollCount, leader: str) -> Iterator[tuple[str, str]]:
     """What a respondent itself scored higher than the option that came out on top."""
     del count
-    means = {option: _mean(given) for option, given in reply.values["ballot"]["scores"].items()}
+    highest = _scored_highest(reply.values["ballot"]["scores"])
+    if leader not in highest:
+        yield ", ".join(highest), reply.values["rationale"]
+
+
+def _scored_highest(scores: Mapping[str, Json]) -> list[str]:
+    """The options with a respondent's own best mean, in an order of their own."""
+    means = {option: _mean(given) for option, given in scores.items()}
     best = max(means.values())
-    if means[leader] < best:
-        higher = [option for option, mean in means.items() if mean == best]
-        yield ", ".join(higher), reply.values["rationale"]
+    return sorted(option for option, mean in means.items() if mean == best)
 
 
 def _mean(given: Json) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from app.domain.meeting import Json
 
@@ -24,6 +25,18 @@ class Progress:
 
 FIRST_ROUND = Progress(("first_round",))
 """Round 1 has nothing to compare with and counts as progress."""
+
+
+class StallKind(StrEnum):
+    """Kinds of no progress (PROTOCOLS 11).
+
+    ``external_wait`` is none of them: a save that is handed over has an owner and a date, and
+    stands beside the decision.
+    """
+
+    CIRCULAR = "circular"
+    STALEMATE = "stalemate"
+    MUTUAL_WAIT = "mutual_wait"
 
 
 def stance_progress(before: Mapping[str, str], now: Mapping[str, str]) -> Progress:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from app.domain.criteria import Verdict, is_complete, judge
 from app.domain.meeting import Json, Meeting
 from app.domain.objections import Changes, Ledger, Severity, folded_quote
-from app.domain.progress import FIRST_ROUND, Progress
+from app.domain.progress import FIRST_ROUND, Progress, StallKind
 from app.domain.reply_text import folded
+from app.domain.resuming import materials_in
 from app.domain.review_replies import raised_in
 from app.domain.steps import Reply
 
 AUTHOR = "author"
 CRITIC = "critic"
-
-
-class StallKind(StrEnum):
-    """Kinds of no progress (PROTOCOLS 11)."""
-
-    CIRCULAR = "circular"
-    STALEMATE = "stalemate"
-    MUTUAL_WAIT = "mutual_wait"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +48,12 @@ class ReviewRound:
     def complete(self, meeting: Meeting) -> bool:
         """Whether this draft passes (PROTOCOLS 9).
 
-        Every critic must have looked at it: silence is not taken for having no objection.
+        Every critic must have looked at it: silence is not taken for having no objection. What
+        passed on materials that have changed since has not passed on those in force now.
         """
         heard = self.draft is not None and all(reply.usable for reply in self.replies)
-        return heard and is_complete(meeting.criteria, self.results, self.ledger)
+        passed = heard and is_complete(meeting.criteria, self.results, self.ledger)
+        return passed and _same_materials_since(meeting, self.number)
 
     def view(self) -> dict[str, Json]:
         """The round as the record sets the first and the last one side by side."""
@@ -112,9 +106,8 @@ def _taken(
     changes: dict[str, Changes] = {}
     for reply in critics:
         raised, closed = raised_in(reply.values), reply.values["closed"]
-        ledger, changes[reply.who] = ledger.after(
-            reply.who, reply.round, raised, closed, meeting.materials
-        )
+        materials = materials_in(meeting, reply.round)
+        ledger, changes[reply.who] = ledger.after(reply.who, reply.round, raised, closed, materials)
     return ledger, changes
 
 
@@ -132,6 +125,12 @@ def _progress(
         changed = (id_ for id_, result in results.items() if last.results[id_] != result)
         moved += [f"criterion_changed:{id_}" for id_ in changed]
     return Progress(tuple(moved))
+
+
+def _same_materials_since(meeting: Meeting, round_: int) -> bool:
+    """Whether what this round was judged against has stayed as it was through every resuming."""
+    later = (each for each in meeting.resumptions if each.after_round >= round_)
+    return all(resumption.materials_before == meeting.materials for resumption in later)
 
 
 def earlier_round_of(draft: str, before: Sequence[ReviewRound]) -> int | None:

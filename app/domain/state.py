@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from app.domain import events
-from app.domain.envelope import NOTHING, Cost
+from app.domain.envelope import NOTHING, UNTOUCHED, Cost, Drawn, Envelope
 from app.domain.events import Event
 from app.domain.meeting import Json, Meeting
+from app.domain.resuming import resumed
 
 
 class Status(StrEnum):
@@ -25,7 +26,13 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class MeetingState:
     """A meeting and how far it has come. ``last_seq`` counts all entries of its log,
-    ``last_number`` the public ones; ``replies`` are the participants'."""
+    ``last_number`` the public ones; ``replies`` are the participants'.
+
+    ``reserved`` holds the requests under way by their step, ``children`` the meetings opened from
+    this one and whether each has ended, ``operations`` what became of each save. ``below`` is what
+    all meetings further down have drawn: it lies in their logs and not in this one, so the log's
+    writer keeps it. ``seconds_before`` is the time that was taken up before the latest resuming.
+    """
 
     meeting: Meeting
     plan: Mapping[str, Json]
@@ -44,12 +51,45 @@ class MeetingState:
     cancellation: Mapping[str, Json] | None = None
     pending_question: Mapping[str, Json] | None = None
     minutes_path: str | None = None
+    reserved: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Any])
+    children: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    operations: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Any])
+    below: Drawn = UNTOUCHED
+    resumptions: Sequence[Mapping[str, Json]] = ()
+    resumed_at: datetime | None = None
+    seconds_before: float = 0.0
     last_seq: int = 0
     last_number: int = 0
 
     @property
     def ended(self) -> bool:
         return self.status is Status.ENDED
+
+    @property
+    def own(self) -> Drawn:
+        """What this meeting alone has drawn."""
+        reserved = NOTHING
+        for request in self.reserved.values():
+            reserved += _known(Cost.read(request["reserved"]))
+        return Drawn(self.replies, self.spent, reserved)
+
+    @property
+    def drawn(self) -> Drawn:
+        """What it has drawn together with all meetings below it."""
+        return self.own + self.below
+
+    @property
+    def envelope(self) -> Envelope:
+        closing = Cost.read(self.plan["closing_reserve"])
+        return Envelope.of(self.meeting.limits, closing, self.drawn)
+
+    def seconds(self, now: datetime) -> float:
+        """How long it has been held; the time between an end and a resuming is no part of it."""
+        since = self.resumed_at or self.started_at
+        if since is None:
+            return 0.0
+        until = self.ended_at or now
+        return round(self.seconds_before + (until - since).total_seconds(), 3)
 
     def after(self, *new: Event) -> MeetingState:
         """Where the meeting stands once these have happened, in order."""
@@ -64,22 +104,29 @@ class MeetingState:
         return MeetingState(**now)
 
 
-_NAMES = tuple(field.name for field in fields(MeetingState))
+LATE = "/late"
+"""Ends the key under which a reply is kept that came after the cancel (PROTOCOLS 12)."""
+
+_NAMES = tuple(each.name for each in fields(MeetingState))
 _Fields = dict[str, Any]
 """The fields of a state while events change them."""
 
 
 def spent_record(state: MeetingState, now: datetime) -> dict[str, Json]:
-    """What the meeting has spent, in the contract's shape; seconds run until its end."""
-    until = state.ended_at or now
-    started = state.started_at
-    usd = state.spent.usd
+    """What the meeting and those below it have spent, in the contract's shape; the seconds are
+    its own and run until its end."""
+    drawn = state.drawn
+    usd = drawn.spent.usd
     return {
-        "replies": state.replies,
-        "seconds": 0.0 if started is None else round((until - started).total_seconds(), 3),
+        "replies": drawn.replies,
+        "seconds": state.seconds(now),
         "usd": None if usd is None else format(usd.normalize(), "f"),
-        "tokens": {"input": state.spent.input_tokens, "output": state.spent.output_tokens},
+        "tokens": {"input": drawn.spent.input_tokens, "output": drawn.spent.output_tokens},
     }
+
+
+def _known(cost: Cost) -> Cost:
+    return cost if cost.usd is not None else replace(cost, usd=NOTHING.usd)
 
 
 def fold(log: Iterable[Event]) -> MeetingState:
@@ -116,15 +163,56 @@ def _round_started(now: _Fields, event: Event) -> None:
     now["motion"] = event.data.get("motion") or now["motion"]
 
 
+def _reserved(now: _Fields, event: Event) -> None:
+    now["reserved"] = {**now["reserved"], event.data["for"]: event.data}
+
+
 def _reply(now: _Fields, event: Event) -> None:
-    now["replies"] += 1
+    if not event.data.get("late"):
+        now["replies"] += 1
     _office_reply(now, event)
 
 
 def _office_reply(now: _Fields, event: Event) -> None:
+    # A reply that never came says nothing of whether the far side is still at work.
+    if event.data.get("late") and event.data["status"] != "timeout":
+        _set_item(now, event.data["request_id"], "stopped")
     usage = event.data["usage"] or event.data["booked"]
     if usage is not None:
         now["spent"] += Cost.read(usage)
+    _release(now, asked_in(event))
+
+
+def asked_in(reply: Event | events.Entry) -> str:
+    """The step of the request that this reply came to, late ones included."""
+    return (reply.step or "").removesuffix(LATE)
+
+
+def _release(now: _Fields, step: str) -> None:
+    if step in now["reserved"]:
+        now["reserved"] = {key: each for key, each in now["reserved"].items() if key != step}
+
+
+def _decided(now: _Fields, event: Event) -> None:
+    del event
+    # Nobody is waited for any more: what was still reserved is given back.
+    now["reserved"] = {}
+
+
+def _child_opened(now: _Fields, event: Event) -> None:
+    now["children"] = {**now["children"], event.data["meeting_id"]: False}
+
+
+def _child_ended(now: _Fields, event: Event) -> None:
+    now["children"] = {**now["children"], event.data["meeting_id"]: True}
+    # Once the list is closed, what is unconfirmed in it is never relabelled (PROTOCOLS 12).
+    if now["status"] is Status.CANCELLING and now["cancellation"]["state"] == "requested":
+        _set_item(now, event.data["meeting_id"], "stopped")
+
+
+def _operation(now: _Fields, event: Event) -> None:
+    operation = event.data["operation"]
+    now["operations"] = {**now["operations"], operation["id"]: operation}
 
 
 def _summary(now: _Fields, event: Event) -> None:
@@ -138,8 +226,47 @@ def _cancelling(now: _Fields, event: Event) -> None:
         "requested_at": events.rfc3339(event.at),
         "reason": event.data["reason"],
         "state": "requested",
-        "items": [],
+        "items": [*_requests_in_flight(now), *_children_open(now), *_operations_open(now)],
     }
+
+
+def _requests_in_flight(now: _Fields) -> Iterator[dict[str, Json]]:
+    for request in now["reserved"].values():
+        yield {
+            "kind": "request",
+            "ref": request["request_id"],
+            "participant": request["who"],
+            "agent": request["agent"],
+            "state": "requested",
+        }
+
+
+def _children_open(now: _Fields) -> Iterator[dict[str, Json]]:
+    for child, ended in now["children"].items():
+        if not ended:
+            yield {"kind": "child", "ref": child, "state": "requested"}
+
+
+def _operations_open(now: _Fields) -> Iterator[dict[str, Json]]:
+    """A write that has left cannot be called back, whatever becomes of it."""
+    for operation in now["operations"].values():
+        if operation["state"] in ("requested", "unknown"):
+            yield {"kind": "operation", "ref": operation["id"], "state": "unconfirmed"}
+
+
+def _told(now: _Fields, event: Event) -> None:
+    _set_item(now, event.data["ref"], event.data["state"])
+
+
+def _set_item(now: _Fields, ref: str, state: str) -> None:
+    """What is now known of one item of the cancellation, if there is a cancel under way."""
+    cancellation = now["cancellation"]
+    if cancellation is not None:
+        items = [
+            {**item, "state": state} if item["ref"] == ref else item
+            for item in cancellation["items"]
+        ]
+        now["cancellation"] = {**cancellation, "items": items}
 
 
 def _question_opened(now: _Fields, event: Event) -> None:
@@ -166,6 +293,21 @@ def _minutes(now: _Fields, event: Event) -> None:
     now["minutes_path"] = event.data["path"]
 
 
+def _resumed(now: _Fields, event: Event) -> None:
+    ended_at, since = now["ended_at"], now["resumed_at"] or now["started_at"]
+    if ended_at is not None and since is not None:
+        now["seconds_before"] += (ended_at - since).total_seconds()
+    now["meeting"] = resumed(now["meeting"], event.data)
+    at = events.rfc3339(event.at)
+    now["resumptions"] = (*now["resumptions"], {**event.data, "at": at})
+    now["resumed_at"] = event.at
+    now["started_at"] = now["started_at"] or event.at
+    now["deadline"] = datetime.fromisoformat(event.data["deadline"])
+    now["status"] = Status.RUNNING
+    for name in ("ended_at", "outcome", "cancellation", "pending_question"):
+        now[name] = None
+
+
 def _ended(now: _Fields, event: Event) -> None:
     now["status"] = Status.ENDED
     # When the decision stood: what follows it, the minutes on disk, is no part of the meeting.
@@ -176,7 +318,9 @@ def _ended(now: _Fields, event: Event) -> None:
 
 _CHANGES: Mapping[str, Callable[[_Fields, Event], None]] = {
     events.MEETING_STARTED: _started,
+    events.MEETING_RESUMED: _resumed,
     events.ROUND_STARTED: _round_started,
+    events.REQUEST_RESERVED: _reserved,
     events.REPLY_RECEIVED: _reply,
     events.OFFICE_REPLIED: _office_reply,
     events.SUMMARY_UPDATED: _summary,
@@ -184,7 +328,14 @@ _CHANGES: Mapping[str, Callable[[_Fields, Event], None]] = {
     events.ARBITRATION_RULED: _question_closed,
     events.ARBITRATION_EXPIRED: _question_closed,
     events.CANCELLATION_REQUESTED: _cancelling,
+    events.CANCELLATION_ACKNOWLEDGED: _told,
+    events.CANCELLATION_TOLD: _told,
     events.CANCELLATION_CLOSED: _cancelled,
+    events.CHILD_OPENED: _child_opened,
+    events.CHILD_ENDED: _child_ended,
+    events.OPERATION_HAPPENED: _operation,
+    events.OPERATION_RECONCILED: _operation,
+    events.DECISION_RECORDED: _decided,
     events.MINUTES_WRITTEN: _minutes,
     events.MEETING_ENDED: _ended,
 }

@@ -145,7 +145,30 @@ class Arbitrate:
     variables: Mapping[str, Json]
 
 
-Step = Gather | Note | Confirm | Arbitrate
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Save the deliverable at the meeting's destination, and see that it is there (PROTOCOLS 13).
+
+    Sent back: ``Saved``, once it is confirmed, has failed, was handed over, or the meeting's time
+    is over. Each key is one operation.
+    """
+
+    key: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of a save: the operation's record as it stood then."""
+
+    operation: Mapping[str, Json]
+
+    @property
+    def confirmed(self) -> bool:
+        return self.operation["state"] == "confirmed"
+
+
+Step = Gather | Note | Confirm | Arbitrate | Save
 
 Conversation = Generator[Step, Any, "Outcome"]
 """A format at work."""
@@ -178,6 +201,10 @@ def confirm(step: Confirm) -> Part[Close | Revise]:
 
 
 def arbitrate(step: Arbitrate) -> Part[Ruling | None]:
+    return (yield step)
+
+
+def save(step: Save) -> Part[Saved]:
     return (yield step)
 
 

@@ -1,4 +1,4 @@
-"""The formats: each file tells the story of one way to hold a meeting."""
+"""The formats: each tells the story of one way to hold a meeting, and beside it what it asks."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from app.domain.arbitration import Choice, Ruling
 from app.domain.meeting import ARBITER, Json, Meeting
 from app.domain.outcome import DecidedBy, DecisionSource, StopReason
 from app.domain.steps import Arbitrate, Part, Stopped, arbitrate
-from app.formats.format import PlannedAsk
+from app.formats.format import PlannedAsk, since_resuming
 
 _STEP = "arbitration"
 RULE = "arbiter/rule"
@@ -38,12 +38,21 @@ class Matter:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What ended the meeting, and the ruling and its choice if that is what did."""
+    """What ended the meeting, and the ruling and its choice if that is what did.
+
+    ``put_because`` is what had the question put to the arbiter, where one was.
+    """
 
     stopped_by: StopReason
     ruling: Ruling | None = None
     choice: Choice | None = None
     scope: str = ""
+    put_because: StopReason | None = None
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the participants got nowhere, whatever an arbiter made of it then."""
+        return StopReason.NO_PROGRESS in (self.stopped_by, self.put_because)
 
     @property
     def decided_by(self) -> DecidedBy | None:
@@ -77,11 +86,11 @@ def put(meeting: Meeting, stopped_by: StopReason, round_: int, matter: Matter) -
     try:
         ruling = yield from arbitrate(step)
     except Stopped as stopped:
-        return Settled(stopped.reason)
+        return Settled(stopped.reason, put_because=stopped_by)
     if ruling is None:
-        return Settled(StopReason.RULING_EXPIRED)
+        return Settled(StopReason.RULING_EXPIRED, put_because=stopped_by)
     choice = next(choice for choice in matter.choices if choice.id == ruling.choice)
-    return Settled(StopReason.RULING, ruling, choice, matter.scope)
+    return Settled(StopReason.RULING, ruling, choice, matter.scope, stopped_by)
 
 
 def _shown(meeting: Meeting, matter: Matter) -> dict[str, Json]:
@@ -90,6 +99,7 @@ def _shown(meeting: Meeting, matter: Matter) -> dict[str, Json]:
         "topic": meeting.topic,
         "context": meeting.context,
         "excerpts": [{"label": e["label"], "text": e["text"]} for e in matter.excerpts],
+        **since_resuming(meeting),
     }
 
 

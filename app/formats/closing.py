@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.ballot import MOST_TEXT_CHARACTERS
@@ -10,11 +10,16 @@ from app.domain.completion_gate import ATTEMPTS, Close, CompletionReading, GateS
 from app.domain.events import COMPLETION_CLOSED
 from app.domain.meeting import SECRETARY, Json, Meeting, Seat
 from app.domain.outcome import Completeness, Degradation, Result, StopReason
+from app.domain.reply_text import clean
 from app.domain.steps import Ask, Confirm, Office, Part, Reply, confirm, consult, note
 from app.domain.synthesis import SynthesisReading
-from app.formats.format import PlannedAsk, longest
+from app.formats.format import PlannedAsk, longest, seen_by
 
 SYNTHESIS_STEP = "closing/synthesis"
+REDRAFT_STEP = f"{SYNTHESIS_STEP}-2"
+MOST_SYNTHESIS_CHARACTERS = 16_000
+"""Of a synthesis that is put to the completion gate."""
+
 _CONFIRM = "gate/confirm"
 
 
@@ -30,6 +35,24 @@ def draft_synthesis(
     ask = Ask(step, office, round_, template, variables, reading, office=office, closing=True)
     reply = yield from consult(ask)
     return reply.values["synthesis"] if reply.usable else None
+
+
+def synthesis_text(synthesis: Mapping[str, Json]) -> str:
+    """A synthesis as text to be confirmed, under its keys, which are the same in every language."""
+    return clean("\n\n".join(_synthesis_parts(synthesis)), MOST_SYNTHESIS_CHARACTERS)
+
+
+def _synthesis_parts(synthesis: Mapping[str, Json]) -> Iterator[str]:
+    for key in ("decision", "agreed", "differ", "concerns", "recommendation"):
+        value = synthesis.get(key)
+        if value:
+            points = value if isinstance(value, str) else "\n".join(f"- {each}" for each in value)
+            yield f"{key.upper()}:\n{points}"
+
+
+def wanted_by(meeting: Meeting, reasons: Mapping[str, str]) -> list[dict[str, Json]]:
+    """What participants found wrong with a draft, as whoever drafts it anew is shown it."""
+    return [{"label": meeting.label(who), "text": reason} for who, reason in reasons.items()]
 
 
 def result_of(stopped_by: StopReason) -> tuple[Result, Completeness]:
@@ -142,12 +165,8 @@ def _confirm_variables(
 ) -> dict[str, Json]:
     """What ``gate/confirm`` is made from; ``reason`` is what this seat wanted revised before."""
     return {
-        "topic": meeting.topic,
-        "context": meeting.context,
+        **seen_by(meeting, seat),
         "draft": text,
-        "name": seat.name,
-        "role": seat.role,
-        "label": meeting.label(seat.name),
         "attempt": attempt,
         "reason": reason,
         "nudged": False,

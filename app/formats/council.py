@@ -2,21 +2,22 @@
 
 Every member answers alone; every member ranks the others' answers under shuffled letters; the
 chair writes the synthesis from answers and mean ranks; and it closes when the members confirm
-that the synthesis is complete, after one revision if they ask for one.
+that the synthesis is complete, after one revision if they ask for one. Resumed after its two
+stages, it comes to its closing again with what the members said; but where what they spoke about
+has changed, they answer and rank anew first, in two further rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
 
 from app.domain import events
-from app.domain.ballot import MOST_TEXT_CHARACTERS, LetterRankingReading
-from app.domain.council import MOST_ANSWER_CHARACTERS, AnswerReading
 from app.domain.council_stages import Stages
 from app.domain.cut_short import cut_short
 from app.domain.gate_record import gate_degradation
-from app.domain.meeting import CHAIR, SECRETARY, Json, Meeting, Seat, label_letters
+from app.domain.meeting import CHAIR, SECRETARY, Json, Meeting
 from app.domain.outcome import (
     Completeness,
     DecidedBy,
@@ -27,36 +28,31 @@ from app.domain.outcome import (
     Result,
     StopReason,
 )
-from app.domain.reply_text import clean
 from app.domain.steps import Ask, Conversation, Part, Reply, Stopped, gather, note
-from app.domain.synthesis import MOST_SENTENCE_CHARACTERS
-from app.formats.arbitrating import (
-    REJECT,
-    Matter,
-    Settled,
-    accept_or_reject,
-    plan_ruling,
-    put,
-)
+from app.formats.arbitrating import REJECT, Settled, put
 from app.formats.closing import (
+    REDRAFT_STEP,
     SYNTHESIS_STEP,
     GatePassed,
     draft_synthesis,
     missing_replies,
     pass_gate,
     result_of,
-)
-from app.formats.format import Format, PlannedAsk, longest
-from app.formats.rounds import (
-    MOST_SYNTHESIS_CHARACTERS,
-    plan_closing,
     synthesis_text,
-    until_stopped,
 )
+from app.formats.council_questions import (
+    SYNTHESIS,
+    answer_questions,
+    matter_for_arbiter,
+    plan,
+    ranking_questions,
+    sentence_of,
+    synthesis_variables,
+)
+from app.formats.format import Format, in_turn
+from app.formats.rounds import until_stopped
 
-_ANSWERS, _RANKS = 1, 2
-_SYNTHESIS = "council/synthesis"
-_MOST_RANK_SHOWN = "99.99"
+_PERSPECTIVES = ("analyst", "practitioner", "sceptic", "advocate", "outsider")
 
 
 @dataclass(frozen=True)
@@ -72,11 +68,17 @@ class _Council:
 
     meeting: Meeting
     stages: Stages
+    """Those of the latest pass in which anybody answered."""
+    rounds: list[tuple[Reply, ...]] = field(default_factory=list[tuple[Reply, ...]])
     synthesis: Mapping[str, Json] | None = None
     chair_failed: bool = False
     chair_replaced: bool = False
     gate: GatePassed | None = None
     settled: Settled = field(default_factory=lambda: Settled(StopReason.COMPLETED))
+
+    @property
+    def round(self) -> int:
+        return len(self.rounds)
 
     @property
     def presiding(self) -> str:
@@ -100,74 +102,58 @@ def hold(meeting: Meeting) -> Conversation:
 
 
 def _deliberate(council: _Council) -> Part[StopReason]:
+    """One pass of both stages, and one more after each resuming that calls for it.
+
+    The stages are fixed, so the limit of rounds does not part them: it counts the passes.
+    """
     meeting = council.meeting
-    answers = yield from _round(_ANSWERS, _questions(meeting))
-    council.stages = Stages(meeting, answers)
-    if not council.stages.texts:
+    for passes in count(1):
+        stop = yield from _hold_pass(council)
+        if not _answered_anew(meeting, council.round, stop):
+            return stop
+        if passes >= meeting.limits.rounds and council.round >= meeting.resumed_after:
+            break
+    return StopReason.ROUNDS
+
+
+_ABOUT_THE_QUESTION = frozenset({"materials", "criteria", "order"})
+"""What can have changed that members' answers rest on. With more time, money or a permission they
+stand, and only the closing is due again."""
+
+
+def _answered_anew(meeting: Meeting, held: int, stop: StopReason) -> bool:
+    """Whether the pass that ended with this round has to be followed by another one."""
+    if held > meeting.resumed_after:
+        return False
+    changed = {each.changed for each in meeting.resumptions if each.after_round == held}
+    return stop is not StopReason.COMPLETED or not changed.isdisjoint(_ABOUT_THE_QUESTION)
+
+
+def _hold_pass(council: _Council) -> Part[StopReason]:
+    """Both stages; without any answer there is nothing to rank."""
+    meeting = council.meeting
+    answers = yield from _round(council, answer_questions(meeting, council.round + 1))
+    stages = Stages(meeting, answers)
+    if not stages.texts:
         return cut_short(answers) or StopReason.AGENTS_UNAVAILABLE
-    letters = council.stages.letters
-    rankings = yield from _round(_RANKS, _ballots(council.stages), letters=letters)
+    council.stages = stages
+    asks = ranking_questions(stages, council.round + 1)
+    rankings = yield from _round(council, asks, letters=stages.letters)
     council.stages = Stages(meeting, answers, rankings)
-    tally = council.stages.tally()
-    yield from note(f"round-{_RANKS}/tally", events.TALLY_COMPUTED, round=_RANKS, **tally)
+    number, tally = council.round, council.stages.tally()
+    yield from note(f"round-{number}/tally", events.TALLY_COMPUTED, round=number, **tally)
     return StopReason.COMPLETED
 
 
-def _round(number: int, asks: tuple[Ask, ...], **shown: Json) -> Part[tuple[Reply, ...]]:
+def _round(council: _Council, asks: tuple[Ask, ...], **shown: Json) -> Part[tuple[Reply, ...]]:
+    number = council.round + 1
     yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, **shown)
     replies = yield from gather(*asks)
+    council.rounds.append(replies)
     heard = sum(reply.usable for reply in replies)
     closed = {"round": number, "effective_participants": heard}
     yield from note(f"round-{number}/close", events.ROUND_CLOSED, **closed)
     return replies
-
-
-# --- the members --------------------------------------------------------------------------------
-
-
-def _questions(meeting: Meeting) -> tuple[Ask, ...]:
-    return tuple(
-        Ask(
-            f"round-{_ANSWERS}/ask/{seat.name}",
-            seat.name,
-            _ANSWERS,
-            "council/answer",
-            {**_seen_by(meeting, seat), "options": list(meeting.options)},
-            AnswerReading(),
-        )
-        for seat in meeting.seats
-    )
-
-
-def _ballots(stages: Stages) -> tuple[Ask, ...]:
-    """Each reviewer's own letters, so that no place in the list favours an answer."""
-    meeting, texts = stages.meeting, stages.texts
-    return tuple(
-        Ask(
-            f"round-{_RANKS}/ask/{reviewer}",
-            reviewer,
-            _RANKS,
-            "council/rank",
-            {
-                **_seen_by(meeting, meeting.seat(reviewer)),
-                "answers": [
-                    {"letter": letter, "text": texts[author]} for letter, author in letters.items()
-                ],
-            },
-            LetterRankingReading(tuple(letters)),
-        )
-        for reviewer, letters in stages.letters.items()
-    )
-
-
-def _seen_by(meeting: Meeting, seat: Seat) -> dict[str, Json]:
-    return {
-        "topic": meeting.topic,
-        "context": meeting.context,
-        "name": seat.name,
-        "role": seat.role,
-        "label": meeting.label(seat.name),
-    }
 
 
 # --- the chair ----------------------------------------------------------------------------------
@@ -182,7 +168,7 @@ def _close(council: _Council, stopped_by: StopReason) -> Part[StopReason]:
                 council.meeting,
                 synthesis_text(council.synthesis),
                 lambda reasons: _redraft(council, reasons),
-                after_round=_RANKS,
+                after_round=council.round,
             )
     except Stopped as stopped:
         return stopped.reason
@@ -194,15 +180,15 @@ def _draft(
 ) -> Part[Mapping[str, Json] | None]:
     """The chair's synthesis; the secretary's, if the chair fails and is somebody else."""
     meeting = council.meeting
-    wanted = [{"label": meeting.label(who), "text": why} for who, why in (reasons or {}).items()]
-    variables = {**_synthesis_variables(council), "draft": draft, "reasons": wanted}
+    variables = synthesis_variables(council.stages, draft, reasons or {})
+    number = council.round
     if not council.chair_failed:
-        synthesis = yield from draft_synthesis(_SYNTHESIS, variables, _RANKS, CHAIR, step)
+        synthesis = yield from draft_synthesis(SYNTHESIS, variables, number, CHAIR, step)
         if synthesis is not None or meeting.chair_agent == meeting.secretary:
             return synthesis
         council.chair_failed = True
     step = f"{step}/{SECRETARY}"
-    synthesis = yield from draft_synthesis(_SYNTHESIS, variables, _RANKS, SECRETARY, step)
+    synthesis = yield from draft_synthesis(SYNTHESIS, variables, number, SECRETARY, step)
     council.chair_replaced = synthesis is not None
     return synthesis
 
@@ -210,80 +196,36 @@ def _draft(
 def _redraft(council: _Council, reasons: Mapping[str, str]) -> Part[str | None]:
     """Once more, for what the members found wrong with it (PROTOCOLS 10)."""
     before = synthesis_text(council.synthesis or {})
-    redrafted = yield from _draft(council, f"{SYNTHESIS_STEP}-2", before, reasons)
+    redrafted = yield from _draft(council, REDRAFT_STEP, before, reasons)
     if redrafted is None:
         return None
     council.synthesis = redrafted
     return synthesis_text(redrafted)
 
 
-def _synthesis_variables(council: _Council) -> dict[str, Json]:
-    meeting = council.meeting
-    texts = council.stages.texts
-    return {
-        "topic": meeting.topic,
-        "context": meeting.context,
-        "members": len(meeting.seats),
-        "answers": [
-            {
-                "label": meeting.label(mean.author),
-                "text": texts[mean.author],
-                "mean_rank": None if mean.rank is None else f"{float(mean.rank):.2f}",
-                "reviews": mean.reviews,
-            }
-            for mean in council.stages.ranks
-        ],
-    }
-
-
 # --- the arbiter --------------------------------------------------------------------------------
 
 
 def _arbitrate(council: _Council, stopped_by: StopReason) -> Part[Settled]:
-    """A synthesis that the members would not confirm stands or falls with the arbiter, if there
-    is one (PROTOCOLS 10 and 11)."""
+    """A synthesis that the members would not confirm, or that there were no rounds left for, stands
+    or falls with the arbiter, if there is one (PROTOCOLS 10 and 11)."""
     synthesis, gate = council.synthesis, council.gate
-    if stopped_by is not StopReason.COMPLETED or synthesis is None or gate is None or gate.complete:
+    refused = stopped_by is StopReason.COMPLETED and gate is not None and not gate.complete
+    if synthesis is None or not (refused or stopped_by is StopReason.ROUNDS):
         return Settled(stopped_by)
-    meeting = council.meeting
-    wanting = [
-        {"label": meeting.label(who), "text": clean(reason, MOST_TEXT_CHARACTERS)}
-        for who, reason in gate.closing.reasons.items()
-    ]
-    matter = _matter(meeting, _sentence(synthesis), synthesis_text(synthesis), wanting)
-    return (yield from put(meeting, stopped_by, _RANKS, matter))
-
-
-def _matter(
-    meeting: Meeting, sentence: str, whole: str, wanting: Sequence[Mapping[str, Json]]
-) -> Matter:
-    excerpts = [{"label": CHAIR, "text": whole}, *wanting]
-    return Matter(meeting.topic, accept_or_reject(sentence), meeting.topic, excerpts)
-
-
-def _sentence(synthesis: Mapping[str, Json]) -> str:
-    """What a synthesis comes to, as the one text that is decided on."""
-    return synthesis["decision"] or synthesis["recommendation"]
+    wanting = gate.closing.reasons if gate else dict[str, str]()
+    matter = matter_for_arbiter(council.meeting, synthesis, wanting)
+    return (yield from put(council.meeting, stopped_by, council.round, matter))
 
 
 # --- the outcome --------------------------------------------------------------------------------
 
 
 def _outcome(council: _Council, stopped_by: StopReason) -> Outcome:
-    synthesis = council.synthesis
-    whole = stopped_by is StopReason.COMPLETED and synthesis is not None and council.confirmed
+    decision, source, decided_by = _decision(council, stopped_by)
     result, completeness = result_of(stopped_by)
-    decision: str | None = None
-    decided_by: DecidedBy | None = None
-    if whole and synthesis is not None:
+    if source is not None:
         result, completeness = Result.DECIDED, Completeness.COMPLETE
-        decision = _sentence(synthesis)
-        decided_by = DecidedBy("chair", council.presiding, council.meeting.topic)
-    source: DecisionSource | None = "synthesis" if whole else None
-    if council.settled.decision is not None:
-        result, completeness = Result.DECIDED, Completeness.COMPLETE
-        decision, source = council.settled.decision
-        decided_by = council.settled.decided_by
     return Outcome(
         result=result,
         stopped_by=stopped_by,
@@ -293,12 +235,25 @@ def _outcome(council: _Council, stopped_by: StopReason) -> Outcome:
         decided_by=decided_by,
         effective_participants=len(council.stages.texts),
         dissents=_dissents(council),
-        synthesis=synthesis,
+        synthesis=council.synthesis,
         numbers_name="council",
         numbers=_numbers(council),
         findings=_findings(council),
         degradation=_degradation(council),
     )
+
+
+def _decision(
+    council: _Council, stopped_by: StopReason
+) -> tuple[str | None, DecisionSource | None, DecidedBy | None]:
+    """What the arbiter ruled, or else what the members confirmed of the chair's synthesis."""
+    settled, synthesis = council.settled, council.synthesis
+    if settled.decision is not None:
+        return *settled.decision, settled.decided_by
+    if stopped_by is StopReason.COMPLETED and synthesis is not None and council.confirmed:
+        chair = DecidedBy("chair", council.presiding, council.meeting.topic)
+        return sentence_of(synthesis), "synthesis", chair
+    return None, None, None
 
 
 def _findings(council: _Council) -> dict[str, Json]:
@@ -339,57 +294,8 @@ def _degradation(council: _Council) -> tuple[Degradation, ...]:
         found += (Degradation("synthesis_by_code"),)
     elif not council.confirmed and council.gate is None:
         found += (Degradation("not_confirmed"),)
-    found += missing_replies((council.stages.answers, council.stages.rankings))
+    found += missing_replies(council.rounds)
     return found + gate_degradation(council.gate.closing if council.gate else None)
-
-
-# --- what it may ask ----------------------------------------------------------------------------
-
-
-def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
-    """Every request of the meeting, with texts as long as they can become."""
-    seats = len(meeting.seats)
-    question = _questions(meeting)[-1].variables
-    answer = longest(MOST_ANSWER_CHARACTERS)
-    last = label_letters(seats - 1)
-    ranked = {**question, "answers": [{"letter": last, "text": answer}] * seats}
-    shown: dict[str, Json] = {
-        "label": meeting.label(meeting.seats[-1].name),
-        "text": answer,
-        "mean_rank": _MOST_RANK_SHOWN,
-        "reviews": seats,
-    }
-    read = {**ranked, "members": seats, "answers": [shown] * seats}
-    return (
-        PlannedAsk("council/answer", question, seats, seats),
-        PlannedAsk("council/rank", ranked, seats, seats),
-        *_plan_closing(meeting, read),
-        *plan_ruling(meeting, _longest_matter(meeting)),
-    )
-
-
-def _longest_matter(meeting: Meeting) -> Matter:
-    label = meeting.label(meeting.seats[-1].name)
-    wanting = [{"label": label, "text": longest(MOST_TEXT_CHARACTERS)}] * len(meeting.seats)
-    whole = longest(MOST_SYNTHESIS_CHARACTERS)
-    return _matter(meeting, longest(MOST_SENTENCE_CHARACTERS), whole, wanting)
-
-
-def _plan_closing(meeting: Meeting, read: Mapping[str, Json]) -> tuple[PlannedAsk, ...]:
-    """The chair's drafts, the gate, and the drafts of the secretary who may have to step in."""
-    planned = plan_closing(meeting, _SYNTHESIS, read)
-    drafts = tuple(ask for ask in planned if ask.template == _SYNTHESIS)
-    others = tuple(ask for ask in planned if ask.template != _SYNTHESIS)
-    chair = tuple(replace(ask, office=CHAIR) for ask in drafts)
-    if meeting.chair_agent == meeting.secretary:
-        return chair + others
-    return chair + tuple(replace(ask, usually=0) for ask in drafts) + others
-
-
-def _perspectives(topic: str, rules: Mapping[str, Json], count: int) -> tuple[str, ...]:
-    del topic, rules
-    keys = ("analyst", "practitioner", "sceptic", "advocate", "outsider")
-    return tuple(keys[index % len(keys)] for index in range(count))
 
 
 FORMAT = Format(
@@ -397,7 +303,7 @@ FORMAT = Format(
     version=1,
     hold=hold,
     plan=plan,
-    perspectives=_perspectives,
+    perspectives=lambda topic, rules, count: in_turn(_PERSPECTIVES, count),
     rules=CouncilRules,
     usual_seats=lambda rules: 3,
     gated=True,

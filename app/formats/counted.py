@@ -1,13 +1,13 @@
-"""What the formats that count ballots share: how a counted result is confirmed and recorded."""
+"""What the formats that count ballots share: how a count is confirmed, recorded and planned."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from app.domain.gate_record import gate_degradation
 from app.domain.meeting import Meeting
 from app.domain.outcome import Completeness, Degradation, Result, StopReason, first_to_count
-from app.domain.steps import Part, Stopped
+from app.domain.steps import Ask, Part, Stopped
 from app.formats.closing import pass_gate, result_of
 from app.formats.rounds import Ending
 
@@ -63,3 +63,13 @@ def unconfirmed(meeting: Meeting, ending: Ending, *, decided: bool) -> tuple[Deg
     if decided and meeting.completion_gate is not None and ending.gate is None:
         return (Degradation("not_confirmed"),)
     return gate_degradation(ending.closing)
+
+
+def most_shown(asks: Iterable[Ask]) -> Ask:
+    """The question that shows the most; seats differ in their names and roles."""
+    return max(asks, key=lambda ask: len(str(ask.variables)))
+
+
+def heaviest_option(meeting: Meeting, otherwise: str = "") -> str:
+    """The longest of the options in bytes, as a stand-in for what may be decided."""
+    return max(meeting.options, key=lambda text: len(text.encode()), default=otherwise)

@@ -1,13 +1,13 @@
-"""What every format says of itself."""
+"""What every format says of itself, and what their questions and plans have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from app.domain.errors import Fault
-from app.domain.meeting import Json, Meeting
+from app.domain.meeting import Json, Meeting, Seat
 from app.domain.steps import Conversation, Office
 
 
@@ -36,8 +36,9 @@ class Format:
     format's own settings with their defaults and bounds. ``usual_seats`` is how many sit
     there by these rules when a caller names nobody. ``faults`` says what is wrong with a
     meeting beyond what the types of its fields can say. ``gated`` formats pass the completion
-    gate unless a caller says otherwise. ``uses`` are the request's fields that other formats
-    have no use for.
+    gate unless a caller says otherwise. One that ``delivers`` saves what it makes at the meeting's
+    destination; of the others the decision record goes there. ``uses`` are the request's fields
+    that other formats have no use for.
     """
 
     name: str
@@ -52,7 +53,40 @@ class Format:
     most_seats: int = 20
     fills_roles: bool = False
     gated: bool = False
+    delivers: bool = False
     uses: frozenset[str] = frozenset()
+
+
+def usual_rounds(meeting: Meeting) -> int:
+    """How many of the rounds allowed are reckoned with, where a meeting is planned."""
+    return (meeting.limits.rounds + 1) // 2
+
+
+def seen_by(meeting: Meeting, seat: Seat) -> dict[str, Json]:
+    """What every question to a seat shows: the topic, who is asked, and what a resuming changed."""
+    return {
+        "topic": meeting.topic,
+        "context": meeting.context,
+        "name": seat.name,
+        "role": seat.role,
+        "label": meeting.label(seat.name),
+        **since_resuming(meeting),
+    }
+
+
+def since_resuming(meeting: Meeting) -> dict[str, Json]:
+    """What every question says of how the meeting was resumed; nothing where it never was.
+
+    Those from before a resuming have their replies in the log, and are not put again.
+    """
+    if not meeting.resumptions:
+        return {}
+    return {"resumed": [resumption.shown() for resumption in meeting.resumptions]}
+
+
+def in_turn(keys: Sequence[str], count: int) -> tuple[str, ...]:
+    """A key for each of so many seats; they come round again where there are too few."""
+    return tuple(keys[index % len(keys)] for index in range(count))
 
 
 @cache

@@ -2,19 +2,20 @@
 
 Everybody answers the same problem in the same shape, alone, each under another framing. Plain
 code counts the answers that can be read; of recommendations the secretary says which belong
-together, or their wording does. There is one pass and no talk, and a tie stays a tie.
+together, or their wording does. There is one pass and no talk, and a tie stays a tie. Resumed
+after a pass that showed no clear leader, everybody is asked again, as alone as before, and the
+latest pass counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.domain import events
-from app.domain.ballot import RankingReading
 from app.domain.cut_short import cut_short, limits_met
-from app.domain.grouping import GroupingReading
-from app.domain.meeting import SECRETARY, Json, Meeting, Seat
+from app.domain.flips import flips
+from app.domain.meeting import Json, Meeting
 from app.domain.outcome import (
     DecidedBy,
     Degradation,
@@ -22,13 +23,6 @@ from app.domain.outcome import (
     Outcome,
     StopReason,
     first_to_count,
-)
-from app.domain.poll_ballots import (
-    MOST_RECOMMENDATIONS,
-    MOST_TITLE_CHARACTERS,
-    BinaryReading,
-    RecommendationReading,
-    ScoringReading,
 )
 from app.domain.poll_record import (
     Grouping,
@@ -38,25 +32,42 @@ from app.domain.poll_record import (
     excluded,
     poll_dissents,
     poll_numbers,
+    poll_positions,
     recommendations_in,
 )
 from app.domain.poll_rules import Output, PollRules, output_of, poll_faults
 from app.domain.polling import BinaryCount, framings
-from app.domain.progress import FIRST_ROUND
-from app.domain.recommending import Recommendation
-from app.domain.reply_text import clean
-from app.domain.shuffling import shuffled
-from app.domain.steps import Ask, Conversation, Part, Reading, Reply, Stopped, consult, gather, note
-from app.formats.closing import missing_replies, plan_gate
+from app.domain.progress import FIRST_ROUND, Progress
+from app.domain.steps import Conversation, Part, Reply, consult, gather, note
+from app.formats.closing import missing_replies
 from app.formats.counted import confirm, result_of_count, unconfirmed
-from app.formats.format import Format, PlannedAsk, longest
-from app.formats.rounds import Ending
+from app.formats.format import Format
+from app.formats.poll_questions import grouping_question, plan, questions
+from app.formats.rounds import Ending, rounds_used_up, until_stopped
 
-_ONLY_ROUND = 1
 _USUAL_SEATS = 10
 _USUAL_BINARY_SEATS = 5
-_MOST_WHY_CHARACTERS = 300
-"""Of the reasons for one recommendation, in what the secretary is shown."""
+
+
+@dataclass(slots=True)
+class _Pass:
+    """One asking of everybody.
+
+    ``secretary_failed`` is why the secretary did not group the recommendations, if it should have.
+    """
+
+    meeting: Meeting
+    replies: tuple[Reply, ...]
+    grouping: Grouping | None = None
+    secretary_failed: str | None = None
+
+    @property
+    def number(self) -> int:
+        return self.replies[0].round
+
+    @property
+    def count(self) -> PollCount | None:
+        return count_poll(self.meeting, self.replies, self.grouping)
 
 
 @dataclass(slots=True)
@@ -64,10 +75,15 @@ class _Poll:
     """What is known so far."""
 
     meeting: Meeting
-    replies: tuple[Reply, ...] = ()
-    grouping: Grouping | None = None
-    secretary_failed: str | None = None
-    """Why the secretary did not group the recommendations, if it should have."""
+    passes: list[_Pass] = field(default_factory=list[_Pass])
+
+    @property
+    def last(self) -> _Pass | None:
+        return self.passes[-1] if self.passes else None
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        return self.last.replies if self.last else ()
 
     @property
     def output(self) -> Output:
@@ -79,57 +95,95 @@ class _Poll:
 
     @property
     def count(self) -> PollCount | None:
-        return count_poll(self.meeting, self.replies, self.grouping)
+        return self.last.count if self.last else None
 
 
 def hold(meeting: Meeting) -> Conversation:
     poll = _Poll(meeting)
-    try:
-        ending = Ending((yield from _ask_everybody(poll)))
-    except Stopped as stopped:
-        ending = Ending(stopped.reason)
-    count = poll.count
-    if ending.stopped_by is StopReason.COMPLETED and count is not None and count.leader is not None:
-        ending = yield from confirm(meeting, count.leader, _ONLY_ROUND)
+    stopped_by = yield from until_stopped(_ask(poll))
+    ending, count = Ending(stopped_by), poll.count
+    if stopped_by is StopReason.COMPLETED and count is not None and count.leader is not None:
+        ending = yield from confirm(meeting, count.leader, len(poll.passes))
     return _outcome(poll, ending, count)
 
 
-def _ask_everybody(poll: _Poll) -> Part[StopReason]:
-    number, motion = _ONLY_ROUND, poll.meeting.motion
-    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
-    poll.replies = yield from gather(*_questions(poll.meeting))
-    if poll.output == "recommendation":
-        yield from _group(poll)
-    count = poll.count
-    yield from _tell(poll, count)
-    if count is None:
-        return cut_short(poll.replies) or StopReason.COMPLETED
-    if count.leader is None:
-        return first_to_count(limits_met(poll.replies)) or StopReason.COMPLETED
+def _ask(poll: _Poll) -> Part[StopReason]:
+    """One pass, and one more after each resuming of a poll that had ended without a leader."""
+    while True:
+        asked = yield from _ask_everybody(poll)
+        if asked.number > poll.meeting.resumed_after:
+            return _stop_of(asked)
+        if asked.count is not None and asked.count.leader is not None:
+            return StopReason.COMPLETED
+        if rounds_used_up(poll.meeting, asked.number):
+            return StopReason.ROUNDS
+
+
+def _stop_of(asked: _Pass) -> StopReason:
+    """What ended a pass: a limit that may have kept a leader out, or nothing but its end."""
+    if asked.count is None:
+        return cut_short(asked.replies) or StopReason.COMPLETED
+    if asked.count.leader is None:
+        return first_to_count(limits_met(asked.replies)) or StopReason.COMPLETED
     return StopReason.COMPLETED
 
 
-def _tell(poll: _Poll, count: PollCount | None) -> Part[None]:
-    number = _ONLY_ROUND
+def _ask_everybody(poll: _Poll) -> Part[_Pass]:
+    number, motion = len(poll.passes) + 1, poll.meeting.motion
+    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
+    replies = yield from gather(*questions(poll.meeting, number))
+    asked, before = _Pass(poll.meeting, replies), poll.last
+    poll.passes.append(asked)
+    if poll.output == "recommendation":
+        yield from _group(asked)
+    yield from _tell(asked, _progress(poll, before, asked))
+    return asked
+
+
+def _group(asked: _Pass) -> Part[None]:
+    """Which recommendations belong together: the secretary says, or else their wording does."""
+    every = recommendations_in(asked.replies)
+    if not every:
+        return
+    reply = yield from consult(grouping_question(asked.meeting, asked.number, every))
+    if reply.usable:
+        asked.grouping = Grouping(reply.values["groups"], "secretary")
+    else:
+        asked.grouping = by_wording(every)
+        asked.secretary_failed = reply.reason or reply.status.value
+
+
+def _progress(poll: _Poll, before: _Pass | None, asked: _Pass) -> Progress:
+    """What came out otherwise than in the pass before; the first has nothing to compare with."""
+    if before is None:
+        return FIRST_ROUND
+    was, is_ = (poll_positions(each.replies, poll.output) for each in (before, asked))
+    both = [name for name, position in is_.items() if position.stands and was[name].stands]
+    changed = (name for name in both if was[name].value != is_[name].value)
+    return Progress(tuple(f"vote_changed:{name}" for name in changed))
+
+
+def _tell(asked: _Pass, progress: Progress) -> Part[None]:
+    number, count = asked.number, asked.count
     if count is not None:
-        method = {} if poll.grouping is None else {"method": poll.grouping.method}
+        method = {} if asked.grouping is None else {"method": asked.grouping.method}
         yield from note(
             f"round-{number}/tally",
             events.TALLY_COMPUTED,
             round=number,
             **count.record(),
             **method,
-            excluded=excluded(poll.replies),
+            excluded=excluded(asked.replies),
         )
     yield from note(
         f"round-{number}/close",
         events.ROUND_CLOSED,
         round=number,
-        motion=poll.meeting.motion,
-        ballots={reply.who: reply.values["ballot"] for reply in poll.replies},
+        motion=asked.meeting.motion,
+        ballots={reply.who: reply.values["ballot"] for reply in asked.replies},
         counts=_counts(count),
         consensus=None,
-        progress=FIRST_ROUND.record(),
+        progress=progress.record(),
         effective_participants=count.effective if count else 0,
     )
 
@@ -137,83 +191,6 @@ def _tell(poll: _Poll, count: PollCount | None) -> Part[None]:
 def _counts(count: PollCount | None) -> dict[str, Json] | None:
     """How many gave each answer, where answers can be told apart as they stand."""
     return {"YES": count.yes, "NO": count.no} if isinstance(count, BinaryCount) else None
-
-
-# --- what is asked ------------------------------------------------------------------------------
-
-
-def _questions(meeting: Meeting) -> list[Ask]:
-    output = output_of(meeting.rules)
-    return [
-        Ask(
-            f"round-{_ONLY_ROUND}/ask/{seat.name}",
-            seat.name,
-            _ONLY_ROUND,
-            f"poll/{output}",
-            _variables(meeting, seat),
-            _reading(meeting, output),
-        )
-        for seat in meeting.seats
-    ]
-
-
-def _variables(meeting: Meeting, seat: Seat) -> dict[str, Json]:
-    return {
-        "topic": meeting.topic,
-        "context": meeting.context,
-        "motion": meeting.motion or "",
-        "options": shuffled(meeting.options, meeting.id, seat.name, "options"),
-        "criteria": [{"id": each.id, "text": each.text} for each in meeting.criteria],
-        "name": seat.name,
-        "role": seat.role,
-        "label": meeting.label(seat.name),
-    }
-
-
-def _reading(meeting: Meeting, output: Output) -> Reading:
-    match output:
-        case "ranking":
-            return RankingReading(meeting.options)
-        case "recommendation":
-            return RecommendationReading()
-        case "binary":
-            return BinaryReading()
-        case "scoring":
-            return ScoringReading(meeting.options, tuple(each.id for each in meeting.criteria))
-
-
-def _group(poll: _Poll) -> Part[None]:
-    """Which recommendations belong together: the secretary says, or else their wording does.
-
-    Nothing can be counted without it, so it may draw on the closing reserve.
-    """
-    every = recommendations_in(poll.replies)
-    if not every:
-        return
-    reply = yield from consult(
-        Ask(
-            f"round-{_ONLY_ROUND}/group",
-            SECRETARY,
-            _ONLY_ROUND,
-            "secretary/group",
-            {"topic": poll.meeting.topic, "recommendations": _numbered(every)},
-            GroupingReading(len(every)),
-            office=SECRETARY,
-            closing=True,
-        )
-    )
-    if reply.usable:
-        poll.grouping = Grouping(reply.values["groups"], "secretary")
-    else:
-        poll.grouping = by_wording(every)
-        poll.secretary_failed = reply.reason or reply.status.value
-
-
-def _numbered(recommendations: list[Recommendation]) -> list[Json]:
-    return [
-        {"number": number, "title": each.title, "why": clean(each.why, _MOST_WHY_CHARACTERS)}
-        for number, each in enumerate(recommendations)
-    ]
 
 
 # --- the end ------------------------------------------------------------------------------------
@@ -237,7 +214,7 @@ def _outcome(poll: _Poll, ending: Ending, count: PollCount | None) -> Outcome:
         dissents=_dissents(poll, count, leader) + ending.dissents(),
         numbers_name="poll",
         numbers=_numbers(poll, count),
-        findings=_findings(poll, ending, count),
+        findings=_findings(poll, ending),
         degradation=_degradation(poll, ending, decided=leader is not None),
     )
 
@@ -249,64 +226,37 @@ def _dissents(poll: _Poll, count: PollCount | None, leader: str | None) -> tuple
 
 
 def _numbers(poll: _Poll, count: PollCount | None) -> dict[str, Json]:
-    method = None if poll.grouping is None else poll.grouping.method
+    grouping = poll.last and poll.last.grouping
+    method = None if grouping is None else grouping.method
     return poll_numbers(poll.meeting, poll.replies, count, method)
 
 
-def _findings(poll: _Poll, ending: Ending, count: PollCount | None) -> dict[str, Json]:
-    """One pass: the first tally is the last, and nobody could change position."""
-    view = None
-    if count is not None:
-        counted = {"round": _ONLY_ROUND, "motion": poll.meeting.motion, "counts": _counts(count)}
-        view = {**count.record(), **counted, "consensus": None}
+def _findings(poll: _Poll, ending: Ending) -> dict[str, Json]:
+    """The first pass beside the latest. Where there was one, nobody could change position."""
+    changed = flips([poll_positions(asked.replies, poll.output) for asked in poll.passes])
     return {
-        "baseline": view,
-        "final": view,
-        "flips": [],
-        "unexplained_flips": 0,
+        "baseline": _view(poll.passes[0]) if poll.passes else None,
+        "final": _view(poll.passes[-1]) if poll.passes else None,
+        "flips": [flip.record() for flip in changed],
+        "unexplained_flips": len(changed),
         "reservations": [],
         **ending.findings(),
     }
 
 
+def _view(asked: _Pass) -> dict[str, Json] | None:
+    count = asked.count
+    if count is None:
+        return None
+    counted = {"round": asked.number, "motion": asked.meeting.motion, "counts": _counts(count)}
+    return {**count.record(), **counted, "consensus": None}
+
+
 def _degradation(poll: _Poll, ending: Ending, *, decided: bool) -> tuple[Degradation, ...]:
-    found = missing_replies([poll.replies])
-    if poll.secretary_failed is not None:
-        found += (Degradation("grouped_by_wording", detail=poll.secretary_failed),)
+    found = missing_replies(asked.replies for asked in poll.passes)
+    if poll.last is not None and poll.last.secretary_failed is not None:
+        found += (Degradation("grouped_by_wording", detail=poll.last.secretary_failed),)
     return found + unconfirmed(poll.meeting, ending, decided=decided)
-
-
-# --- beforehand ---------------------------------------------------------------------------------
-
-
-def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
-    """Every request of the poll, with texts as long as they can become."""
-    seats = len(meeting.seats)
-    ask = max(_questions(meeting), key=lambda ask: len(str(ask.variables)))
-    planned = (PlannedAsk(ask.template, ask.variables, seats, seats),)
-    output = output_of(meeting.rules)
-    decision = max(meeting.options, key=lambda text: len(text.encode()), default="YES")
-    if output == "recommendation":
-        decision = longest(MOST_TITLE_CHARACTERS)
-        planned += (PlannedAsk("secretary/group", _most_grouped(meeting), 1, 1, SECRETARY),)
-    return planned if meeting.completion_gate is None else planned + plan_gate(meeting, decision)
-
-
-def _most_grouped(meeting: Meeting) -> dict[str, Json]:
-    most = [
-        {
-            "number": number,
-            "title": longest(MOST_TITLE_CHARACTERS),
-            "why": longest(_MOST_WHY_CHARACTERS),
-        }
-        for number in range(MOST_RECOMMENDATIONS * len(meeting.seats))
-    ]
-    return {"topic": meeting.topic, "recommendations": most}
-
-
-def _perspectives(topic: str, rules: Mapping[str, Json], count: int) -> tuple[str, ...]:
-    del topic, rules
-    return framings(count)
 
 
 def _usual_seats(rules: Mapping[str, Json]) -> int:
@@ -318,7 +268,7 @@ FORMAT = Format(
     version=1,
     hold=hold,
     plan=plan,
-    perspectives=_perspectives,
+    perspectives=lambda topic, rules, count: framings(count),
     rules=PollRules,
     usual_seats=_usual_seats,
     faults=poll_faults,

@@ -2,7 +2,11 @@
 
 An author drafts a deliverable, critics judge it against materials and criteria, round after round.
 It is complete when every required criterion passes and no supported blocking objection is open;
-that everybody is content does not make it complete.
+that everybody is content does not make it complete. Where a destination is set, the deliverable is
+saved there, and only a save that is confirmed makes the decision complete (PROTOCOLS 13).
+
+Resumed, the author goes on with the draft and what is open against it. A draft that passed on
+materials that have changed since is judged anew.
 """
 
 from __future__ import annotations
@@ -11,59 +15,44 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain import events
-from app.domain.ballot import MOST_TEXT_CHARACTERS
-from app.domain.criteria import MOST_DRAFT_CHARACTERS, Verdict
-from app.domain.meeting import Json, Meeting, Seat
-from app.domain.objections import Changes, Ledger, Objection, Raised, Severity
+from app.domain.meeting import Json, Meeting
+from app.domain.objections import Changes, Ledger
 from app.domain.outcome import (
+    Completeness,
     DecidedBy,
     DecisionSource,
     Outcome,
-    Result,
     StopReason,
     first_to_count,
 )
-from app.domain.reply_text import one_line
 from app.domain.review_faults import review_faults
-from app.domain.review_record import (
-    MOST_EXCERPT_CHARACTERS,
-    MOST_QUOTE_CHARACTERS,
-    MOST_SHOWN_OBJECTIONS,
-    author_variables,
-    closing_variables,
-    criteria_record,
-    critic_variables,
-    open_dissents,
-    put_to_arbiter,
-    shown_objection,
+from app.domain.review_record import criteria_record, open_dissents
+from app.domain.reviewing import AUTHOR, ReviewRound, close_round, stall_kind
+from app.domain.steps import Conversation, Part, Save, Saved, Stopped, consult, gather, note, save
+from app.formats.arbitrating import ACCEPT, Settled, settle
+from app.formats.format import Format, in_turn
+from app.formats.review_questions import (
+    SYNTHESIS,
+    matter_for_arbiter,
+    plan,
+    question_to_author,
+    questions_to_critics,
+    synthesis_variables,
 )
-from app.domain.review_replies import MOST_POINT_CHARACTERS, AuthorReading, CriticReading
-from app.domain.reviewing import AUTHOR, CRITIC, ReviewRound, close_round, stall_kind
-from app.domain.steps import Ask, Conversation, Part, consult, gather, note
-from app.formats.arbitrating import (
-    ACCEPT,
-    Matter,
-    Settled,
-    accept_or_reject,
-    plan_ruling,
-    settle,
-)
-from app.formats.closing import result_of
-from app.formats.format import Format, PlannedAsk, longest
 from app.formats.rounds import (
     Ending,
     Notes,
     close,
     degradation,
-    plan_closing,
+    result_after,
     stops_met,
+    tell_stall,
     until_stopped,
     usable,
 )
 
-_SYNTHESIS = "review/synthesis"
-_MOST_CHOICE_CHARACTERS = 400
-"""Of a draft, where it stands in one line as what may be chosen; the whole is shown beside it."""
+_SAVE = "save"
+_LOOKED_FOR = ("evidence", "reader", "risk", "omission")
 
 
 @dataclass(frozen=True)
@@ -78,14 +67,7 @@ class _Review:
     meeting: Meeting
     draft: str = ""
     rounds: list[ReviewRound] = field(default_factory=list[ReviewRound])
-
-    @property
-    def author(self) -> Seat:
-        return next(seat for seat in self.meeting.seats if seat.role == AUTHOR)
-
-    @property
-    def critics(self) -> tuple[Seat, ...]:
-        return tuple(seat for seat in self.meeting.seats if seat.role == CRITIC)
+    saved: Saved | None = None
 
     @property
     def last(self) -> ReviewRound | None:
@@ -101,16 +83,32 @@ def hold(meeting: Meeting) -> Conversation:
     stopped_by = yield from until_stopped(_work(review))
     settled = Settled(stopped_by)
     if review.last is not None and review.draft:
-        matter = _matter(meeting, review.draft, review.last.results, review.ledger)
+        matter = matter_for_arbiter(meeting, review.draft, review.last.results, review.ledger)
         settled = yield from settle(meeting, stopped_by, len(review.rounds), matter)
+    settled = yield from _save(review, settled)
     ending = yield from close(
         meeting,
         settled.stopped_by,
         review.rounds,
-        _SYNTHESIS,
-        lambda: _closing(review, review.rounds[-1]),
+        SYNTHESIS,
+        lambda: synthesis_variables(meeting, review.draft, review.rounds[-1]),
     )
     return _outcome(review, ending, settled)
+
+
+def _save(review: _Review, settled: Settled) -> Part[Settled]:
+    """Have the deliverable saved where that is asked for, if it passed or was accepted."""
+    accepted = settled.choice is not None and settled.choice.id == ACCEPT
+    if review.meeting.destination is None:
+        return settled
+    if settled.stopped_by is not StopReason.COMPLETED and not accepted:
+        return settled
+    try:
+        review.saved = yield from save(Save(_SAVE, review.draft))
+    except Stopped as stopped:
+        both = (settled.stopped_by, stopped.reason)
+        return replace(settled, stopped_by=first_to_count(both) or stopped.reason)
+    return settled
 
 
 def _work(review: _Review) -> Part[StopReason]:
@@ -123,19 +121,17 @@ def _work(review: _Review) -> Part[StopReason]:
 
 
 def _hold_round(review: _Review) -> Part[ReviewRound]:
-    number = len(review.rounds) + 1
+    number, meeting, before = len(review.rounds) + 1, review.meeting, review.last
     yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number)
-    written = yield from consult(_question_to_author(review, number))
+    written = yield from consult(question_to_author(meeting, before, review.draft))
     if written.usable:
         review.draft = written.values["draft"]
         changes: Sequence[Json] = written.values["changes"]
-        judged = yield from gather(
-            *(_question_to(critic, review, number, changes) for critic in review.critics)
-        )
+        judged = yield from gather(*questions_to_critics(meeting, before, review.draft, changes))
     else:
         # Without a new draft there is nothing new to judge.
         judged = ()
-    closed = close_round(review.meeting, review.rounds, written, judged)
+    closed = close_round(meeting, review.rounds, written, judged)
     for done in closed.changes.values():
         yield from _tell(closed, done)
     yield from note(
@@ -165,57 +161,27 @@ def _tell(closed: ReviewRound, done: Changes) -> Part[None]:
 
 def _stop_after(review: _Review) -> Part[StopReason | None]:
     """Whether the round just closed is the last, in the order of PROTOCOLS 11."""
-    limits, rounds = review.meeting.limits, review.rounds
-    number = len(rounds)
-    met = stops_met(rounds, limits)
-    if rounds[-1].complete(review.meeting):
+    meeting, rounds = review.meeting, review.rounds
+    met = stops_met(rounds, meeting)
+    if rounds[-1].complete(meeting):
         met.add(StopReason.COMPLETED)
     stop = first_to_count(met)
     if stop is StopReason.NO_PROGRESS:
-        idle = rounds[-limits.no_progress_rounds :]
-        stalled = {
-            "kind": stall_kind(idle).value,
-            "round": number,
-            "rounds_without_progress": len(idle),
-            "reopened": [id_ for held in idle for id_ in held.reopened],
-            "waiting": list(idle[-1].waiting),
-        }
-        yield from note(f"round-{number}/stalled", events.PROGRESS_STALLED, **stalled)
+        yield from tell_stall(_stall(review))
     return stop
 
 
-# --- what is asked ------------------------------------------------------------------------------
-
-
-def _question_to_author(review: _Review, number: int) -> Ask:
-    author = review.author
-    variables = author_variables(review.meeting, author, number, review.draft, review.last)
-    key = f"round-{number}/ask/{author.name}"
-    return Ask(key, author.name, number, "review/author", variables, AuthorReading())
-
-
-def _question_to(critic: Seat, review: _Review, number: int, changes: Sequence[Json]) -> Ask:
-    own = [o for o in review.ledger.objections if o.open and o.critic == critic.name]
-    variables = critic_variables(review.meeting, critic, number, review.draft, own, changes)
-    to_judge = tuple(criterion["id"] for criterion in variables["criteria"])
-    reading = CriticReading(tuple(objection.id for objection in own), to_judge)
-    key = f"round-{number}/ask/{critic.name}"
-    return Ask(key, critic.name, number, "review/critic", variables, reading)
-
-
-def _closing(review: _Review, last: ReviewRound) -> dict[str, Json]:
-    complete = last.complete(review.meeting)
-    return closing_variables(
-        review.meeting, review.draft, last.results, last.ledger, complete=complete
-    )
-
-
-def _matter(meeting: Meeting, draft: str, results: Mapping[str, Verdict], ledger: Ledger) -> Matter:
-    """The draft stands or falls as it is, and never without what is required of it."""
-    missing = tuple(c.id for c in meeting.criteria if c.required and results.get(c.id) != "pass")
-    choices = accept_or_reject(one_line(draft, _MOST_CHOICE_CHARACTERS), missing)
-    excerpts = put_to_arbiter(meeting, draft, results, ledger)
-    return Matter(meeting.topic, choices, meeting.topic, excerpts)
+def _stall(review: _Review) -> dict[str, Json]:
+    """How the last rounds got nowhere, with what goes in circles or who waits for whom."""
+    rounds = review.rounds
+    idle = rounds[-review.meeting.limits.no_progress_rounds :]
+    return {
+        "kind": stall_kind(idle).value,
+        "round": len(rounds),
+        "rounds_without_progress": len(idle),
+        "reopened": [id_ for held in idle for id_ in held.reopened],
+        "waiting": list(idle[-1].waiting),
+    }
 
 
 # --- the outcome --------------------------------------------------------------------------------
@@ -224,9 +190,9 @@ def _matter(meeting: Meeting, draft: str, results: Mapping[str, Verdict], ledger
 def _outcome(review: _Review, ending: Ending, settled: Settled) -> Outcome:
     meeting, last = review.meeting, review.last
     decided = ending.stopped_by in (StopReason.COMPLETED, StopReason.RULING)
-    result, completeness = result_of(ending.stopped_by)
-    if decided:
-        result, completeness = Result.DECIDED, ending.completeness(meeting)
+    result, completeness = result_after(meeting, ending, decided=decided)
+    if decided and review.saved is not None and not review.saved.confirmed:
+        completeness = Completeness.PARTIAL
     decision, source = _decision(review, settled) if decided else (None, None)
     return Outcome(
         result=result,
@@ -240,7 +206,7 @@ def _outcome(review: _Review, ending: Ending, settled: Settled) -> Outcome:
         synthesis=ending.synthesis,
         numbers_name="review",
         numbers=_numbers(review),
-        findings=_findings(review) | settled.findings() | ending.findings(),
+        findings=_findings(review, settled) | settled.findings() | ending.findings(),
         degradation=degradation(meeting, review.rounds, Notes(), ending),
     )
 
@@ -259,7 +225,7 @@ def _by_rule(meeting: Meeting) -> DecidedBy:
 
 def _numbers(review: _Review) -> dict[str, Json]:
     meeting, last = review.meeting, review.last
-    return {
+    numbers: dict[str, Json] = {
         "participants": len(meeting.seats),
         "rounds": len(review.rounds),
         "criteria": criteria_record(meeting, last.results if last else {}),
@@ -267,66 +233,37 @@ def _numbers(review: _Review) -> dict[str, Json]:
         "open_blocking": [objection.id for objection in review.ledger.blocking],
         "draft": review.draft or None,
     }
+    return numbers if meeting.destination is None else numbers | _saved(review)
 
 
-def _findings(review: _Review) -> dict[str, Json]:
+def _saved(review: _Review) -> dict[str, Json]:
+    """The state of the save, which stands beside the decision; one that is handed over has an
+    owner and a date, so it is waited for and no stall (PROTOCOLS 11, ``external_wait``)."""
+    if review.saved is None:
+        return {"operation": None, "external_wait": None}
+    operation = dict(review.saved.operation)
+    wait = {"operation": operation["id"]} | {f: operation[f] for f in ("owner", "next_check_at")}
+    waits = operation["state"] == "handed_over"
+    return {"operation": operation, "external_wait": wait if waits else None}
+
+
+def _findings(review: _Review, settled: Settled) -> dict[str, Json]:
     rounds = review.rounds
+    stalled = {"stalled": _stall(review)} if settled.stalled else {}
     return {
+        **stalled,
         "baseline": rounds[0].view() if rounds else None,
         "final": rounds[-1].view() if rounds else None,
     }
 
 
-# --- what it may ask ----------------------------------------------------------------------------
-
-
-def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
-    """Every request of the meeting, with texts as long as they can become."""
-    review = _Review(meeting)
-    rounds, critics = meeting.limits.rounds, review.critics
-    usual = (rounds + 1) // 2
-    objections = [_longest_objection(meeting)] * MOST_SHOWN_OBJECTIONS
-    draft = longest(MOST_DRAFT_CHARACTERS)
-    first = _question_to_author(review, 1).variables
-    again = {**first, "draft": draft, "objections": objections, "more": 99}
-    judged = {
-        **_question_to(critics[-1], review, 1, ()).variables,
-        "draft": draft,
-        "own_objections": objections,
-    }
-    shown = closing_variables(meeting, draft, {}, Ledger(), complete=False)
-    read = {**shown, "objections": objections}
-    return (
-        PlannedAsk("review/author", first, 1, 1),
-        PlannedAsk("review/author", again, usual - 1, rounds - 1),
-        PlannedAsk("review/critic", judged, len(critics) * usual, len(critics) * rounds),
-        *plan_ruling(meeting, _longest_matter(meeting)),
-        *plan_closing(meeting, _SYNTHESIS, read),
-    )
-
-
-def _longest_matter(meeting: Meeting) -> Matter:
-    label = meeting.label(meeting.seats[-1].name)
-    draft = longest(MOST_DRAFT_CHARACTERS)
-    excerpt: dict[str, Json] = {"label": label, "text": longest(MOST_EXCERPT_CHARACTERS)}
-    matter = _matter(meeting, draft, {}, Ledger())
-    return replace(matter, excerpts=[*matter.excerpts, *[excerpt] * MOST_SHOWN_OBJECTIONS])
-
-
-def _longest_objection(meeting: Meeting) -> dict[str, Json]:
-    point = longest(MOST_POINT_CHARACTERS)
-    raised = Raised(Severity.PREFERENCE, longest(200), longest(MOST_QUOTE_CHARACTERS), point, point)
-    objection = Objection("obj-9999", meeting.seats[-1].name, raised, supported=False, round=1)
-    change = longest(MOST_TEXT_CHARACTERS)
-    label = meeting.label(objection.critic)
-    return {**shown_objection(objection), "from": label, "change": change, "state": "closed"}
+# --- what callers are told ----------------------------------------------------------------------
 
 
 def _perspectives(topic: str, rules: Mapping[str, Json], count: int) -> tuple[str, ...]:
     """One author; the critics look for different things and come round again."""
     del topic, rules
-    keys = ("evidence", "reader", "risk", "omission")
-    return (AUTHOR, *(keys[index % len(keys)] for index in range(count - 1)))
+    return (AUTHOR, *in_turn(_LOOKED_FOR, count - 1))
 
 
 FORMAT = Format(
@@ -338,5 +275,6 @@ FORMAT = Format(
     rules=ReviewRules,
     usual_seats=lambda rules: 3,
     faults=review_faults,
+    delivers=True,
     uses=frozenset({"arbiter", "materials", "criteria"}),
 )

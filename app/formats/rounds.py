@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,32 +11,39 @@ from app.domain.ballot import MOST_TEXT_CHARACTERS
 from app.domain.completion_gate import Close
 from app.domain.cut_short import limits_met
 from app.domain.gate_record import completeness_after, gate_degradation, gate_dissents
-from app.domain.meeting import SECRETARY, Json, Limits, Meeting
-from app.domain.outcome import Completeness, Degradation, Dissent, StopReason, first_to_count
-from app.domain.progress import Progress
-from app.domain.reply_text import clean
+from app.domain.meeting import SECRETARY, Json, Meeting
+from app.domain.outcome import (
+    Completeness,
+    Degradation,
+    Dissent,
+    Result,
+    StopReason,
+    first_to_count,
+)
+from app.domain.progress import Progress, StallKind
 from app.domain.sections import SectionsReading
 from app.domain.steps import Ask, Part, Reply, Stopped, consult, note
 from app.domain.summary import bounded_motion, bounded_summary
+from app.formats.arbitrating import Settled
 from app.formats.closing import (
-    SYNTHESIS_STEP,
+    MOST_SYNTHESIS_CHARACTERS,
+    REDRAFT_STEP,
     GatePassed,
     draft_synthesis,
     missing_replies,
     pass_gate,
     plan_gate,
+    result_of,
+    synthesis_text,
+    wanted_by,
 )
-from app.formats.format import PlannedAsk, longest
+from app.formats.format import PlannedAsk, longest, since_resuming
 
 MOST_QUOTED_CHARACTERS = 4_000
 """Of one reply, wherever others are shown it."""
 
 _SILENT_ROUNDS = 2
 """Rounds running without a usable reply, after which the agents count as unavailable."""
-
-_REDRAFT_STEP = f"{SYNTHESIS_STEP}-2"
-MOST_SYNTHESIS_CHARACTERS = 16_000
-"""Of a synthesis that is put to the completion gate."""
 
 
 class RoundHeld(Protocol):
@@ -57,36 +64,69 @@ def usable(round_: RoundHeld) -> int:
 
 
 def stop_after(
-    rounds: Sequence[RoundHeld], limits: Limits, *, agreed: bool
+    rounds: Sequence[RoundHeld], meeting: Meeting, *, agreed: bool
 ) -> Part[StopReason | None]:
-    """Whether the round just closed is the last, and what ended the meeting then."""
-    met = stops_met(rounds, limits)
+    """Whether the round just closed is the last, and what ended the meeting then.
+
+    What was agreed counts whenever it was: a meeting that was cancelled in its closing and is
+    resumed comes to that closing again.
+    """
+    met = stops_met(rounds, meeting)
     if agreed:
         met.add(StopReason.CONSENSUS)
     stop = first_to_count(met)
     if stop is StopReason.NO_PROGRESS:
-        yield from note(
-            f"round-{len(rounds)}/stalled",
-            events.PROGRESS_STALLED,
-            kind="stalemate",
-            round=len(rounds),
-            rounds_without_progress=limits.no_progress_rounds,
-        )
+        yield from tell_stall(same_split(rounds, meeting))
     return stop
 
 
-def stops_met(rounds: Sequence[RoundHeld], limits: Limits) -> set[StopReason]:
-    """Every limit that the rounds so far have met (PROTOCOLS 11, stop conditions)."""
-    met = set(limits_met(rounds[-1].replies))
-    lately = rounds[-_SILENT_ROUNDS:]
-    if len(lately) == _SILENT_ROUNDS and not any(usable(round_) for round_ in lately):
-        met.add(StopReason.AGENTS_UNAVAILABLE)
-    idle = rounds[-limits.no_progress_rounds :]
-    if len(idle) == limits.no_progress_rounds and not any(r.progress.made for r in idle):
-        met.add(StopReason.NO_PROGRESS)
-    if len(rounds) >= limits.rounds:
+def same_split(rounds: Sequence[RoundHeld], meeting: Meeting) -> dict[str, Json]:
+    """The stall of those who only take positions: these stayed as they were (PROTOCOLS 11)."""
+    return {
+        "kind": StallKind.STALEMATE.value,
+        "round": len(rounds),
+        "rounds_without_progress": meeting.limits.no_progress_rounds,
+    }
+
+
+def split_found(settled: Settled, rounds: Sequence[RoundHeld], meeting: Meeting) -> dict[str, Json]:
+    """What the outcome says of such a stall, if it came to one."""
+    return {"stalled": same_split(rounds, meeting)} if settled.stalled else {}
+
+
+def tell_stall(stall: Mapping[str, Json]) -> Part[None]:
+    yield from note(f"round-{stall['round']}/stalled", events.PROGRESS_STALLED, **stall)
+
+
+def stops_met(rounds: Sequence[RoundHeld], meeting: Meeting) -> set[StopReason]:
+    """Every limit that the rounds so far have met (PROTOCOLS 11, stop conditions).
+
+    What rounds from before a resuming met has ended the meeting once; silence and rounds without
+    progress are counted anew after it. Only the number of rounds counts over all of them.
+    """
+    met: set[StopReason] = set()
+    if rounds_used_up(meeting, len(rounds)):
         met.add(StopReason.ROUNDS)
+    lately = rounds[meeting.resumed_after :]
+    if not lately:
+        return met
+    met |= limits_met(lately[-1].replies)
+    silent = lately[-_SILENT_ROUNDS:]
+    if len(silent) == _SILENT_ROUNDS and not any(usable(round_) for round_ in silent):
+        met.add(StopReason.AGENTS_UNAVAILABLE)
+    idle_rounds = meeting.limits.no_progress_rounds
+    idle = lately[-idle_rounds:]
+    if len(idle) == idle_rounds and not any(round_.progress.made for round_ in idle):
+        met.add(StopReason.NO_PROGRESS)
     return met
+
+
+def rounds_used_up(meeting: Meeting, held: int) -> bool:
+    """Whether no further round may follow so many; a resuming that raised nothing gives no room.
+
+    Those that were held before a resuming all stand, whatever limit is in force now.
+    """
+    return held >= max(meeting.limits.rounds, meeting.resumed_after)
 
 
 def until_stopped(talk: Part[StopReason]) -> Part[StopReason]:
@@ -192,7 +232,8 @@ def close(
     if stopped_by is StopReason.CANCELLATION or not any(usable(round_) for round_ in rounds):
         return ending
     ending.drafted = True
-    drafting = _Drafting(meeting, template, variables(), len(rounds), ending)
+    shown = {**variables(), **since_resuming(meeting)}
+    drafting = _Drafting(meeting, template, shown, len(rounds), ending)
     try:
         yield from drafting.draft()
         if ending.synthesis is not None:
@@ -220,29 +261,21 @@ class _Drafting:
 
     def redraft(self, reasons: Mapping[str, str]) -> Part[str | None]:
         """Once more, for what the participants found wrong with it (PROTOCOLS 10)."""
-        wanted = [
-            {"label": self.meeting.label(who), "text": reason} for who, reason in reasons.items()
-        ]
         before = synthesis_text(self.ending.synthesis or {})
+        wanted = wanted_by(self.meeting, reasons)
         again = {**self.variables, "draft": before, "reasons": wanted}
-        redrafted = yield from draft_synthesis(self.template, again, self.round, step=_REDRAFT_STEP)
+        redrafted = yield from draft_synthesis(self.template, again, self.round, step=REDRAFT_STEP)
         if redrafted is None:
             return None
         self.ending.synthesis = redrafted
         return synthesis_text(redrafted)
 
 
-def synthesis_text(synthesis: Mapping[str, Json]) -> str:
-    """A synthesis as text to be confirmed, under its keys, which are the same in every language."""
-    return clean("\n\n".join(_synthesis_parts(synthesis)), MOST_SYNTHESIS_CHARACTERS)
-
-
-def _synthesis_parts(synthesis: Mapping[str, Json]) -> Iterator[str]:
-    for key in ("decision", "agreed", "differ", "concerns", "recommendation"):
-        value = synthesis.get(key)
-        if value:
-            points = value if isinstance(value, str) else "\n".join(f"- {each}" for each in value)
-            yield f"{key.upper()}:\n{points}"
+def result_after(meeting: Meeting, ending: Ending, *, decided: bool) -> tuple[Result, Completeness]:
+    """What the meeting ends as; a decision is as complete as its confirmation makes it."""
+    if decided:
+        return Result.DECIDED, ending.completeness(meeting)
+    return result_of(ending.stopped_by)
 
 
 def degradation(

@@ -113,7 +113,8 @@ def lineage(past: History) -> dict[str, Json]:
 
 def warnings_of(past: History) -> list[str]:
     """The warnings of the meeting, and those that only its replies could show."""
-    found = [*past.warnings, *(["single_model"] if lineage(past)["single_model"] else [])]
+    shown = ["single_model"] if lineage(past)["single_model"] else []
+    found = list(dict.fromkeys([*past.warnings, *shown]))
     completion: Mapping[str, Json] = (past.decision or {}).get("completion") or {}
     warning = completion.get("warning")
     return found if warning is None else [*found, warning]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 
 from app.domain.events import COMPLETION_CLOSED, COMPLETION_NUDGED
 from app.domain.meeting import Json
@@ -30,19 +31,25 @@ def confirmations(words: Words, past: History) -> Iterator[str]:
 
 
 def _row(words: Words, past: History, told: Recorded) -> list[str]:
-    begun = past.started_at or past.created_at
     data = told.data
     if told.type == COMPLETION_NUDGED:
         who, said = words.joined(inline(name) for name in data["participants"]), "nudged"
     else:
         who, said = inline(data["participant"]), str(data["completion"])
     return [
-        words("gate.after", seconds=f"{(told.at - begun).total_seconds():g}"),
+        words("gate.after", seconds=f"{_held(past, told):g}"),
         str(data.get("attempt") or 1),
         who,
         words.either(f"gate.{said}", inline(said)),
         inline(data.get("reason") or "") or words("measure.missing"),
     ]
+
+
+def _held(past: History, told: Recorded) -> float:
+    """For how long the meeting had been held by then; between an end and a resuming it was not."""
+    begun = past.started_at or past.created_at
+    idle = (each.at - each.ended_at for each in past.resumptions if each.at <= told.at)
+    return (told.at - begun - sum(idle, timedelta())).total_seconds()
 
 
 def _closing(words: Words, closed: Mapping[str, Json]) -> str:

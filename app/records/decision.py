@@ -27,9 +27,11 @@ from app.records.case import (
 from app.records.catalogue import Words
 from app.records.containment import front_matter, inline, plain, quoted
 from app.records.debate import proposal_texts
-from app.records.findings import comparison, dissents, flips, open_points, operations
+from app.records.findings import comparison, dissents, flips, open_points
 from app.records.minutes import participant_records, short
 from app.records.opening import money, participants, used_tokens
+from app.records.operations import saved_elsewhere
+from app.records.resumptions import resumptions
 from app.records.rulings import arbitration, questions
 from app.records.verdict import (
     consensus_text,
@@ -94,7 +96,8 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "participants": participant_records(past),
         "lineage": lineage(past),
         "spent": decided["spent"],
-        "operations": [operation.record() for operation in past.operations],
+        "resumptions": [each.record() for each in past.resumptions],
+        "operations": [dict(operation) for operation in past.operations],
         "started_at": None if past.started_at is None else rfc3339(past.started_at),
         "ended_at": None if past.ended_at is None else rfc3339(past.ended_at),
     }
@@ -153,7 +156,9 @@ def _body(case: Case) -> Iterator[str]:
         yield from _consequences_section(case)
     else:
         yield from _handoff(case)
+    yield from saved_elsewhere(words, past)
     yield from dissents(words, decided, level=2)
+    yield from resumptions(words, past)
     yield from _method(case)
     yield from _more(case)
 
@@ -264,5 +269,3 @@ def _facts(case: Case) -> Iterator[str]:
     )
     for key, value in facts:
         yield words("measure.pair", label=words(f"label.{key}"), value=value)
-    for reference, state in operations(past).items():
-        yield words("open.operation", ref=inline(reference), state=inline(state))

@@ -9,6 +9,7 @@ from app.records.ballots import is_vote, vote_result
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.history import History
+from app.records.operations import open_saves
 from app.records.reviews import rounds_compared
 from app.records.rounds import RoundHeld
 from app.records.verdict import counts_ballots, numbers_of
@@ -17,8 +18,6 @@ from app.records.weakness import Safe, bullets
 _UNCONFIRMED = "unconfirmed"
 _WITHOUT_POSITIONS = frozenset({"poll", "council", "review"})
 """Formats in which nobody takes a position that could change from one round to the next."""
-
-_SETTLED_OPERATIONS = frozenset({"confirmed"})
 
 
 def comparison(words: Words, past: History, level: int = 2) -> Iterator[str]:
@@ -172,9 +171,7 @@ def open_points(words: Words, past: History, safe: Safe = inline) -> list[str]:
         if item["state"] == _UNCONFIRMED:
             named = {key: safe(item[key]) for key in ("kind", "ref", "state")}
             points.append(words("open.unconfirmed", **named))
-    for reference, state in operations(past).items():
-        if state not in _SETTLED_OPERATIONS:
-            points.append(words("open.operation", ref=safe(reference), state=safe(state)))
+    points += open_saves(words, past, safe)
     for exhausted in past.exhausted:
         step = safe(exhausted.data.get("step") or "")
         points.append(words("open.exhausted", step=step))
@@ -217,16 +214,6 @@ def _after_a_count(
         if dissent.get("mitigation"):
             named = {"name": safe(dissent["participant"]), "text": safe(dissent["mitigation"])}
             yield words("open.mitigation", **named)
-
-
-def operations(past: History) -> dict[str, str]:
-    """The last known state of each effect outside the service, by its reference."""
-    return {
-        str(event.data.get("operation_id") or event.data.get("ref") or event.data.get("id")): (
-            event.type.partition(".")[2]
-        )
-        for event in past.operations
-    }
 
 
 def still_open(words: Words, past: History) -> Iterator[str]:

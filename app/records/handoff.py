@@ -14,9 +14,10 @@ from app.domain.meeting import Json
 from app.records.case import last_motion, warnings_of
 from app.records.catalogue import WORDS, Words
 from app.records.containment import front_matter, inline, plain, quoted
-from app.records.findings import open_points, operations
+from app.records.findings import open_points
 from app.records.history import History, history
 from app.records.minutes import short
+from app.records.operations import saved_elsewhere
 from app.records.rulings import Question, arbiter_text, arbitration, choices, questions
 from app.records.standing import candidates, criteria, excerpts, settled, sides
 from app.records.verdict import headline, synthesis, who_decided
@@ -54,7 +55,7 @@ def handoff_json(log: Iterable[Event]) -> dict[str, Json]:
         "synthesis": past.drafted,
         "open_points": _open_points(words, past, asked, plain),
         "unconfirmed": _unconfirmed(past),
-        "operations": operations(past),
+        "operations": [dict(operation) for operation in past.operations],
         "degradation": [
             {**record, "text": degradation_sentence(words, record, plain)}
             for record in degradations(past)
@@ -313,6 +314,7 @@ def _points(words: Words, past: History, asked: Question | None) -> Iterator[str
     if left:
         yield f"## {words('heading.unconfirmed')}"
         yield bullets(left)
+    yield from saved_elsewhere(words, past)
 
 
 def _open_points(

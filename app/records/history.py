@@ -14,9 +14,9 @@ from app.domain import events
 from app.domain.envelope import NOTHING, Cost
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json, Meeting
+from app.domain.resuming import resumed
+from app.records.legs import Resumed
 from app.records.rounds import ReplyGiven, RoundHeld
-
-_MEETING_RESUMED = "meeting.resumed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,11 @@ class History:
     ``decision`` is the data of ``decision.recorded`` and ``ended_at`` its time. The events that
     follow it (the minutes' file, the end) change nothing here, so that the minutes written
     before them and those asked for after them are the same to the byte.
+
+    Of a meeting that was resumed the decision is that of the latest end, and there is none while it
+    runs again; ``resumptions`` tell what stood before, and ``meeting`` is as it goes on.
+    ``began_at`` is when its present part began, ``seconds_before`` what the earlier ones took, and
+    ``questions_before`` how many entries of ``arbitration`` belong to those.
     """
 
     meeting: Meeting
@@ -47,6 +52,9 @@ class History:
     started_at: datetime | None
     ended_at: datetime | None
     last_at: datetime
+    began_at: datetime | None
+    seconds_before: float
+    resumptions: tuple[Resumed, ...]
     rounds: tuple[RoundHeld, ...]
     stalls: tuple[Recorded, ...]
     objections: tuple[Recorded, ...]
@@ -54,11 +62,16 @@ class History:
     confirmations: tuple[ReplyGiven, ...]
     """Answers to the closing question as they came (PROTOCOLS 10)."""
     exhausted: tuple[Recorded, ...]
-    operations: tuple[Recorded, ...]
+    """The budget's ends since the latest resuming; what ran out before has ended it once."""
+    operations: tuple[Mapping[str, Json], ...]
+    """Saves elsewhere, each as it stands now: what is found out after the end counts too."""
     arbitration: tuple[Recorded, ...]
+    questions_before: int
     drafted: Mapping[str, Json] | None
     """The latest synthesis, which only the record of the decision makes public."""
     cancellation: Mapping[str, Json] | None
+    late: tuple[ReplyGiven, ...]
+    """Replies that came after a cancel: kept, and never counted (PROTOCOLS 12)."""
     decision: Mapping[str, Json] | None
     replies: int
     cost: Cost
@@ -74,7 +87,8 @@ class History:
             return "ended"
         if self.cancellation is not None:
             return "cancelling"
-        if self.arbitration and self.arbitration[-1].type == events.ARBITRATION_OPENED:
+        asked = self.arbitration[self.questions_before :]
+        if asked and asked[-1].type == events.ARBITRATION_OPENED:
             return "awaiting_ruling"
         return "scheduled" if self.started_at is None else "running"
 
@@ -83,10 +97,10 @@ class History:
         """Replies, seconds, US dollars (None: unknown) and tokens; so far, if it still runs."""
         if self.decision is not None:
             return self.decision["spent"]
-        begun = self.started_at or self.last_at
+        present = self.last_at - (self.began_at or self.last_at)
         return {
             "replies": self.replies,
-            "seconds": round((self.last_at - begun).total_seconds(), 3),
+            "seconds": round(self.seconds_before + present.total_seconds(), 3),
             "usd": self.cost.record()["usd"],
             "tokens": {"input": self.cost.input_tokens, "output": self.cost.output_tokens},
         }
@@ -123,7 +137,7 @@ class _RoundDraft:
     motion: str | None = None
     started_at: datetime | None = None
     closed_at: datetime | None = None
-    replies: list[ReplyGiven] = field(default_factory=list[ReplyGiven])
+    replies: dict[str, ReplyGiven] = field(default_factory=dict[str, ReplyGiven])
     closed: Mapping[str, Json] | None = None
     summary: Mapping[str, Json] | None = None
     tallies: list[Mapping[str, Json]] = field(default_factory=list[Mapping[str, Json]])
@@ -131,13 +145,16 @@ class _RoundDraft:
 
     def finished(self, order: Mapping[str, int]) -> RoundHeld:
         # Replies of a round come in any order; a reader wants the order of the seats.
-        self.replies.sort(key=lambda reply: (order.get(reply.participant, 0), reply.attempt))
+        replies = sorted(
+            self.replies.values(),
+            key=lambda reply: (order.get(reply.participant, 0), reply.attempt),
+        )
         return RoundHeld(
             self.number,
             self.motion,
             self.started_at,
             self.closed_at,
-            tuple(self.replies),
+            tuple(replies),
             self.closed,
             self.summary,
             tuple(self.tallies),
@@ -154,10 +171,16 @@ class _Draft:
         self.started_at: datetime | None = None
         self.ended_at: datetime | None = None
         self.last_at = created.at
+        self.began_at: datetime | None = None
+        self.seconds_before = 0.0
+        self.resumptions: list[Resumed] = []
+        self.questions_before = 0
         self.rounds: dict[int, _RoundDraft] = {}
         self.confirmations: list[ReplyGiven] = []
         self.kept: dict[str, list[Recorded]] = {}
+        self.operations: dict[str, Mapping[str, Json]] = {}
         self.cancellation: Mapping[str, Json] | None = None
+        self.late: list[ReplyGiven] = []
         self.decision: Mapping[str, Json] | None = None
         self.replies = 0
         self.cost: Cost = NOTHING
@@ -183,7 +206,7 @@ class _Draft:
         return self.rounds.setdefault(number, _RoundDraft(number))
 
     def start(self, event: Event) -> None:
-        self.started_at = event.at
+        self.started_at = self.began_at = event.at
 
     def start_round(self, event: Event) -> None:
         round_ = self.round(event)
@@ -192,18 +215,23 @@ class _Draft:
         round_.letters = event.data.get("letters")
 
     def reply(self, event: Event) -> None:
-        self.replies += 1
         self.pay(event)
+        if event.data.get("late"):
+            self.late.append(ReplyGiven.of(event))
+            return
+        self.replies += 1
         if "completion" not in event.data:
-            self.round(event).replies.append(ReplyGiven.of(event))
+            # A reply that a limit had kept out is asked for again after a resuming, and replaced.
+            self.round(event).replies[event.step or str(event.seq)] = ReplyGiven.of(event)
             return
         # An answer to the closing question comes after a round and is none of it; what it says
         # is told by an event of its own.
         self.confirmations.append(ReplyGiven.of(event))
 
     def office_reply(self, event: Event) -> None:
-        self.drafted = event.data.get("synthesis") or self.drafted
         self.pay(event)
+        if not event.data.get("late"):
+            self.drafted = event.data.get("synthesis") or self.drafted
 
     def pay(self, event: Event) -> None:
         usage = event.data.get("usage") or event.data.get("booked")
@@ -232,15 +260,29 @@ class _Draft:
     def close_cancel(self, event: Event) -> None:
         self.cancellation = {**(self.cancellation or {}), **event.data}
 
+    def operate(self, event: Event) -> None:
+        operation = event.data["operation"]
+        self.operations[operation["id"]] = operation
+
     def decide(self, event: Event) -> None:
         self.decision = event.data
         self.ended_at = event.at
 
     def resume(self, event: Event) -> None:
-        self.decision = None
-        self.ended_at = None
-        self.cancellation = None
-        self._keep(event)
+        if self.decision is not None and self.ended_at is not None:
+            self.resumptions.append(
+                Resumed.of(
+                    event, self.meeting.limits, self.decision, self.ended_at, self.cancellation
+                )
+            )
+            if self.began_at is not None:
+                self.seconds_before += (self.ended_at - self.began_at).total_seconds()
+        self.meeting = resumed(self.meeting, event.data)
+        self.started_at = self.started_at or event.at
+        self.began_at = event.at
+        self.decision = self.ended_at = self.cancellation = None
+        self.kept.pop("budget", None)
+        self.questions_before = len(self._kept("arbitration"))
 
     def finished(self) -> History:
         order = {seat.name: index for index, seat in enumerate(self.meeting.seats)}
@@ -252,16 +294,21 @@ class _Draft:
             started_at=self.started_at,
             ended_at=self.ended_at,
             last_at=self.last_at,
+            began_at=self.began_at,
+            seconds_before=self.seconds_before,
+            resumptions=tuple(self.resumptions),
             rounds=tuple(self.rounds[number].finished(order) for number in sorted(self.rounds)),
             stalls=self._kept("progress"),
             objections=self._kept("objection"),
             completions=self._kept("completion"),
             confirmations=tuple(self.confirmations),
             exhausted=self._kept("budget"),
-            operations=self._kept("operation"),
+            operations=tuple(self.operations.values()),
             arbitration=self._kept("arbitration"),
+            questions_before=self.questions_before,
             drafted=self.drafted,
             cancellation=self.cancellation,
+            late=tuple(self.late),
             decision=self.decision,
             replies=self.replies,
             cost=self.cost,
@@ -282,8 +329,10 @@ _TAKES: Mapping[str, Callable[[_Draft, Event], None]] = {
     events.CANCELLATION_REQUESTED: _Draft.cancel,
     events.CANCELLATION_CLOSED: _Draft.close_cancel,
     events.DECISION_RECORDED: _Draft.decide,
-    _MEETING_RESUMED: _Draft.resume,
+    events.OPERATION_HAPPENED: _Draft.operate,
+    events.OPERATION_RECONCILED: _Draft.operate,
+    events.MEETING_RESUMED: _Draft.resume,
 }
 
-_AFTER_THE_DECISION = (_MEETING_RESUMED, "operation.")
-_LISTED = ("progress.", "objection.", "completion.", "budget.", "operation.", "arbitration.")
+_AFTER_THE_DECISION = (events.MEETING_RESUMED, "operation.")
+_LISTED = ("progress.", "objection.", "completion.", "budget.", "arbitration.")

@@ -25,6 +25,7 @@ from app.records.findings import (
 from app.records.history import History, history
 from app.records.html import html_page
 from app.records.opening import counting, limits, participants, question
+from app.records.operations import saved_elsewhere
 from app.records.reviews import objections
 from app.records.rulings import arbitration, questions
 from app.records.transcript import transcript
@@ -74,6 +75,7 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "secretary": past.meeting.secretary,
         "limits": past.meeting.limits.record(),
         "spent": dict(past.spent),
+        "resumptions": [each.record() for each in past.resumptions],
         "created_at": rfc3339(past.created_at),
         "started_at": None if past.started_at is None else rfc3339(past.started_at),
         "ended_at": None if past.ended_at is None else rfc3339(past.ended_at),
@@ -82,9 +84,10 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "objections": [objection.record() for objection in past.objections],
         "completions": [completion.record() for completion in past.completions],
         "confirmations": [reply.record() for reply in past.confirmations],
-        "operations": [operation.record() for operation in past.operations],
+        "operations": [dict(operation) for operation in past.operations],
         "arbitration": [asked.record() for asked in questions(past)],
         "cancellation": past.cancellation,
+        "late_replies": [reply.record() for reply in past.late],
         "outcome": _outcome_record(past),
         "baseline": baseline,
         "final": final,
@@ -132,6 +135,7 @@ def _outcome_record(past: History) -> dict[str, Json] | None:
 def _front(past: History) -> dict[str, Json]:
     decided = past.decision or {}
     meeting = past.meeting
+    resumed = {"resumed": len(past.resumptions)} if past.resumptions else {}
     return {
         "id": meeting.id,
         "format": meeting.format,
@@ -141,6 +145,7 @@ def _front(past: History) -> dict[str, Json]:
         "status": past.status,
         "result": decided.get("result"),
         "stopped_by": decided.get("stopped_by"),
+        **resumed,
     }
 
 
@@ -164,6 +169,7 @@ def _body(words: Words, past: History) -> Iterator[str]:
         yield from dissents(words, past.decision)
     yield from objections(words, past)
     yield from confirmations(words, past)
+    yield from saved_elsewhere(words, past)
     yield from still_open(words, past)
 
 

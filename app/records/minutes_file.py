@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
-from app.domain.events import Event
+from app.domain.events import MEETING_RESUMED, Event
 from app.domain.meeting import Meeting
 from app.records.minutes import minutes_markdown
 
@@ -43,25 +43,28 @@ def slug(topic: str) -> str:
     return short.rstrip("-") or "meeting"
 
 
-def file_name(meeting: Meeting, created_on: str) -> str:
+def file_name(meeting: Meeting, created_on: str, end: int = 1) -> str:
     """The name of a meeting's minutes: the same whenever it is asked for, and only its own.
 
-    ``created_on`` is the day of creation (``2026-11-30``), since a meeting that is resumed ends
-    more than once. Raises ``UnsafeMeetingId``.
+    ``created_on`` is the day of creation (``2026-11-30``). A meeting that is resumed ends more than
+    once, and what was written before stays as it is: each later ``end`` has a file of its own. No
+    id holds a dot, so its number is no part of one. Raises ``UnsafeMeetingId``.
     """
     if not _SAFE_ID.fullmatch(meeting.id):
         raise UnsafeMeetingId(f"{meeting.id!r} cannot be part of a file's name")
-    return f"{created_on}-{slug(meeting.topic)}-{meeting.id}.md"
+    number = f".{end}" if end > 1 else ""
+    return f"{created_on}-{slug(meeting.topic)}-{meeting.id}{number}.md"
 
 
 def write_minutes(folder: Path, log: Sequence[Event]) -> Path:
     """Write a meeting's minutes and return their path once they are safe on disk.
 
-    Writing them again replaces the file by the same content. Blocks while the disk works.
-    Raises ``OSError`` when they could not be written, and ``UnsafeMeetingId``.
+    Writing them again after the same end replaces the file by the same content. Blocks while the
+    disk works. Raises ``OSError`` when they could not be written, and ``UnsafeMeetingId``.
     """
     created = log[0]
-    name = file_name(Meeting.read(created.data), f"{created.at:%Y-%m-%d}")
+    end = 1 + sum(entry.type == MEETING_RESUMED for entry in log)
+    name = file_name(Meeting.read(created.data), f"{created.at:%Y-%m-%d}", end)
     content = minutes_markdown(log).encode()
     target = folder / name
     if target.parent != folder or target.name != name:

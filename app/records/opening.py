@@ -38,9 +38,13 @@ def _block(label: str, text: str) -> Iterator[str]:
 
 def _materials(words: Words, meeting: Meeting) -> Iterator[str]:
     for material in meeting.materials:
-        key = "question.material_titled" if material.title else "question.material"
-        named = {"id": inline(material.id), "version": inline(material.version)}
-        yield words(key, **named, title=inline(material.title or ""))
+        yield material_line(words, material.record())
+
+
+def material_line(words: Words, material: Mapping[str, Json]) -> str:
+    key = "question.material_titled" if material["title"] else "question.material"
+    named = {"id": inline(material["id"]), "version": inline(material["version"])}
+    return words(key, **named, title=inline(material["title"] or ""))
 
 
 def _criteria(words: Words, meeting: Meeting) -> Iterator[str]:

@@ -64,9 +64,9 @@ class Question:
 def questions(past: History) -> tuple[Question, ...]:
     """Every question that was put, in order; more than one only in a meeting that was resumed."""
     found: list[Question] = []
-    for event in past.arbitration:
+    for index, event in enumerate(past.arbitration):
         if event.type == ARBITRATION_OPENED:
-            over = past.ended or past.cancellation is not None
+            over = past.ended or past.cancellation is not None or index < past.questions_before
             found.append(_opened(event.data, event.at, "overtaken" if over else "open"))
         elif event.type in _CLOSED and found:
             state = _CLOSED[event.type]

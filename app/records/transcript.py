@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
@@ -15,6 +15,7 @@ from app.records.councils import council_tables, is_council, letters_table
 from app.records.figures import figures
 from app.records.history import History
 from app.records.polls import is_poll, poll_tables
+from app.records.resumptions import resumption
 from app.records.reviews import draft_of, round_summary
 from app.records.rounds import ReplyGiven, RoundHeld
 
@@ -25,8 +26,13 @@ _TALK = "deliberation"
 def transcript(words: Words, past: History) -> Iterator[str]:
     if not past.rounds:
         yield words("round.none")
+    resumed = deque(past.resumptions)
     for round_ in past.rounds:
+        while resumed and resumed[0].after_round < round_.number:
+            yield from resumption(words, resumed.popleft())
         yield from _round(words, past, round_)
+    for each in resumed:
+        yield from resumption(words, each)
 
 
 def _round(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:

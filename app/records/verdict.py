@@ -39,9 +39,12 @@ def stopped(words: Words, decided: Mapping[str, Json]) -> str:
     key = f"stopped.{decided['stopped_by']}"
     if counts_ballots(decided) and words.has(f"{key}_by_count"):
         return words(f"{key}_by_count")
-    of_format = f"{key}_{numbers_of(decided)[0]}"
+    name, numbers = numbers_of(decided)
+    of_format = f"{key}_{name}"
     if decided["stopped_by"] == "completed" and decided["decision"] is None:
         of_format += "_undecided"
+    elif (numbers.get("operation") or {"state": "confirmed"})["state"] != "confirmed":
+        of_format += "_unsaved"
     if words.has(of_format):
         return words(of_format)
     return words.either(key, inline(decided["stopped_by"]))
@@ -96,11 +99,12 @@ def outcome(words: Words, past: History) -> Iterator[str]:
         yield from debate.details(words, numbers)
     yield from who_decided(words, decided)
     if past.cancellation is not None:
-        yield from _cancelled(words, past.cancellation)
+        yield from cancelled(words, past.cancellation)
+    yield from _late(words, past)
     yield from synthesis(words, decided)
 
 
-def _cancelled(words: Words, cancellation: Mapping[str, Json]) -> Iterator[str]:
+def cancelled(words: Words, cancellation: Mapping[str, Json]) -> Iterator[str]:
     if cancellation.get("reason"):
         yield words("outcome.cancel_reason")
         yield quoted(cancellation["reason"])
@@ -111,6 +115,14 @@ def _cancelled(words: Words, cancellation: Mapping[str, Json]) -> Iterator[str]:
             [words(f"label.{key}") for key in keys],
             [[inline(item[key]) for key in keys] for item in cancellation["items"]],
         )
+
+
+def _late(words: Words, past: History) -> Iterator[str]:
+    if past.late:
+        yield words("outcome.late")
+    for reply in past.late:
+        yield f"**{inline(reply.participant)}**"
+        yield quoted(reply.text or reply.reason or "")
 
 
 def counted(words: Words, past: History, decided: Mapping[str, Json]) -> Iterator[str]:

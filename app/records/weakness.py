@@ -8,15 +8,17 @@ from app.domain.meeting import Json
 from app.records.catalogue import Words
 from app.records.containment import inline
 from app.records.history import History
+from app.records.operations import degradations_of
 
 Safe = Callable[[str], str]
 """Makes other people's words fit for where the sentence will stand."""
 
 
 def degradations(past: History) -> Sequence[Mapping[str, Json]]:
-    """Degradation records; of a meeting that still runs, what can be told so far."""
+    """Degradation records; of a meeting that still runs, what can be told so far. What is saved
+    elsewhere counts as it stands now, and not as it did at the end."""
     if past.decision is not None:
-        return past.decision["degradation"]
+        return [*past.decision["degradation"], *degradations_of(past)]
     silent: dict[str, list[int]] = {}
     for round_ in past.rounds:
         for reply in round_.final_replies:
@@ -29,7 +31,7 @@ def degradations(past: History) -> Sequence[Mapping[str, Json]]:
     by_code = [r.number for r in past.rounds if r.summary and r.summary["source"] != "secretary"]
     if by_code:
         found.append({"kind": "summary_by_code", "names": [], "rounds": by_code, "detail": ""})
-    return found
+    return [*found, *degradations_of(past)]
 
 
 def degradation_sentence(words: Words, record: Mapping[str, Json], safe: Safe = inline) -> str:
@@ -38,7 +40,8 @@ def degradation_sentence(words: Words, record: Mapping[str, Json], safe: Safe = 
     names = words.joined(safe(name) for name in record["names"])
     key = f"degradation.{kind}"
     if words.has(key):
-        return words(key, names=names, rounds=rounds)
+        said = words(key, names=names, rounds=rounds, detail=safe(record["detail"]))
+        return said.strip()
     said = [safe(record["detail"]), names, rounds]
     return words("degradation.other", kind=safe(kind), detail=words.joined(filter(None, said)))
 

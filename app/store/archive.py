@@ -5,27 +5,38 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 from sqlalchemy import ColumnElement, Integer, Select, and_, column, exists, select, text
 
-from app.coordinator.ports import Idempotency, MeetingFilter, Page
+from app.coordinator.ports import Idempotency, MeetingFilter, OperationFilter, Page
 from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.events import Event
+from app.domain.meeting import Json
 from app.domain.reply_text import folded, sanitised
 from app.domain.state import MeetingState, Status
 from app.store.database import LARGEST_INTEGER, Database, outages
 from app.store.log import event_of
 from app.store.state_rows import state_of
-from app.store.tables import EventRow, IdempotencyRow, MeetingMetadataRow, MeetingRow, table
+from app.store.tables import (
+    EventRow,
+    IdempotencyRow,
+    MeetingMetadataRow,
+    MeetingRow,
+    OperationRow,
+    table,
+)
 
 _event = table(EventRow)
 _meeting = table(MeetingRow)
 _metadata = table(MeetingMetadataRow)
 _idempotency = table(IdempotencyRow)
+_operation = table(OperationRow)
 
 _ID = re.compile("mtg_[A-Za-z0-9_-]+")
+_OPERATION_ID = re.compile("op_[A-Za-z0-9_-]+")
 
 _SHORTEST_INDEXED = 3
 """Trigrams need three characters; shorter words are looked for by reading every row."""
@@ -73,6 +84,22 @@ class SqlArchive:
         if not rows:
             await self.state(meeting_id)
         return [event_of(row) for row in rows]
+
+    async def operations(self, filter_: OperationFilter) -> Page[Mapping[str, Json]]:
+        query = select(_operation).where(_operation.c.state.in_(sorted(filter_.states)))
+        if filter_.cursor is not None:
+            query = query.where(_operation.c.id < _id_in(filter_.cursor, _OPERATION_ID))
+        query = query.order_by(_operation.c.id.desc()).limit(filter_.limit + 1)
+        rows = await self._rows(query)
+        page = rows[: filter_.limit]
+        cursor = _cursor(page[-1]["id"]) if len(rows) > filter_.limit else None
+        return Page([orjson.loads(row["record"]) for row in page], cursor)
+
+    async def operation(self, operation_id: str) -> Mapping[str, Json]:
+        rows = await self._rows(select(_operation).where(_operation.c.id == operation_id))
+        if not rows:
+            raise NotFound(f"There is no operation {operation_id}.")
+        return orjson.loads(rows[0]["record"])
 
     async def first_answer(self, key: str) -> Idempotency | None:
         rows = await self._rows(select(_idempotency).where(_idempotency.c.key == key))
@@ -144,16 +171,16 @@ def _has_metadata(key: str, value: str) -> ColumnElement[bool]:
     )
 
 
-def _cursor(meeting_id: str) -> str:
-    return base64.urlsafe_b64encode(meeting_id.encode()).decode().rstrip("=")
+def _cursor(id_: str) -> str:
+    return base64.urlsafe_b64encode(id_.encode()).decode().rstrip("=")
 
 
-def _id_in(cursor: str) -> str:
+def _id_in(cursor: str, ids: re.Pattern[str] = _ID) -> str:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         id_ = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):
         id_ = ""
-    if not _ID.fullmatch(id_):
+    if not ids.fullmatch(id_):
         raise InvalidRequest(Fault("/cursor", "This cursor was not given by a page of this list."))
     return id_

@@ -13,15 +13,20 @@ from sqlalchemy import select
 from app.coordinator.ports import Idempotency
 from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.events import Entry, Event
-from app.domain.state import Status
+from app.domain.operation_log import OPEN
+from app.domain.operation_terms import Status as OperationStatus
+from app.domain.state import MeetingState, Status
 from app.store.database import LARGEST_INTEGER, Database, outages
 from app.store.feeds import Feed, Feeds
 from app.store.frames import Frame, encode_frame, meeting_frame
-from app.store.tables import EventRow, MeetingRow, table
+from app.store.ledger import Append
+from app.store.state_rows import state_of
+from app.store.tables import EventRow, MeetingRow, OperationRow, table
 from app.store.writer import LogWriter, Written
 
 _event = table(EventRow)
 _meeting = table(MeetingRow)
+_operation = table(OperationRow)
 
 _FIRST_PAGE = 16
 _LARGEST_PAGE = 500
@@ -60,8 +65,11 @@ class SqlEventLog:
         entries: Sequence[Entry],
         idempotency: Idempotency | None = None,
     ) -> Sequence[Event]:
-        self._fresh.pop(meeting_id, None)
-        made = await self._writer.submit(meeting_id, expected, entries, idempotency)
+        append = Append(meeting_id, expected, entries, idempotency)
+        # A parent's log grows by a child's beginning.
+        for id_ in (meeting_id, *append.ancestors):
+            self._fresh.pop(id_, None)
+        made = await self._writer.submit(append)
         if expected == 0 and self._database.embedded:
             self._fresh[meeting_id] = made
             if len(self._fresh) > _MOST_FRESH:
@@ -79,12 +87,20 @@ class SqlEventLog:
         )
         return [event_of(row) for row in await self._rows(query)]
 
+    async def state(self, meeting_id: str) -> MeetingState:
+        rows = await self._rows(select(_meeting).where(_meeting.c.id == meeting_id))
+        if not rows:
+            raise NotFound(f"There is no meeting {meeting_id}.")
+        return state_of(rows[0])
+
     async def unfinished(self) -> Sequence[str]:
-        query = (
-            select(_meeting.c.id)
-            .where(_meeting.c.status != Status.ENDED.value)
-            .order_by(_meeting.c.id)
+        going_on = select(_meeting.c.id).where(_meeting.c.status != Status.ENDED.value)
+        looked_after = select(_operation.c.meeting_id).where(
+            _operation.c.state.in_(OPEN),
+            (_operation.c.state != OperationStatus.HANDED_OVER.value)
+            | _operation.c.next_check_at.is_not(None),
         )
+        query = going_on.union(looked_after).order_by("id")
         return [row["id"] for row in await self._rows(query)]
 
     # --- following ----------------------------------------------------------------------
@@ -102,24 +118,30 @@ class SqlEventLog:
         while True:
             feed = self._feeds.get(meeting_id)
             if feed is None and await self._is_over(meeting_id):
+                at_end = False
                 while frames := await self._stored_frames(meeting_id, reached, page):
-                    reached = frames[-1].number
+                    reached, at_end = frames[-1].number, frames[-1].last
                     for chunk in chunks([frame.content for frame in frames]):
                         yield chunk
-                return
-            async for frames in self._follow_feed(
-                self._feeds.open(meeting_id), meeting_id, reached, page
-            ):
+                if at_end or await self._is_over(meeting_id):
+                    return
+                # It was resumed while its end was read.
+                continue
+            feed = self._feeds.open(meeting_id)
+            async for frames in self._follow_feed(feed, meeting_id, reached, page):
                 reached = frames[-1].number
                 for chunk in chunks([frame.content for frame in frames]):
                     yield chunk
-                if frames[-1].last:
-                    return
+            if feed.ended and reached == feed.frames[-1].number:
+                return
 
     async def _follow_feed(
         self, feed: Feed, meeting_id: str, reached: int, page: _PageSize
     ) -> AsyncIterator[Sequence[Frame]]:
-        """Frames until the meeting's end, or until the feed is forgotten and must be reopened."""
+        """Frames until the meeting's end, or until the feed is forgotten and must be reopened.
+
+        Earlier ends of a meeting that was resumed are just events on the way.
+        """
         while not feed.forgotten:
             changed = feed.changed
             frames = feed.after(reached)

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, bindparam
 
 from app.domain import events
 from app.domain.events import Event
+from app.domain.operation_log import BEGUN
 from app.domain.state import MeetingState
 from app.store.state_rows import changing_columns, encode, new_row, search_text
 from app.store.statements import run_many
@@ -17,6 +18,7 @@ from app.store.tables import (
     DissentRow,
     MeetingMetadataRow,
     MeetingRow,
+    OperationRow,
     ParticipantRow,
     ReplyRow,
     RoundRow,
@@ -25,6 +27,7 @@ from app.store.tables import (
 
 _meeting = table(MeetingRow)
 _round = table(RoundRow)
+_dissent = table(DissentRow)
 _cancellation = table(CancellationRow)
 
 _UPDATE_MEETING = _meeting.update().where(_meeting.c.id == bindparam("of_id"))
@@ -41,12 +44,27 @@ _CLOSE_CANCELLATION = (
     .where(_cancellation.c.meeting_id == bindparam("of_id"))
     .values(state=bindparam("now_state"), items=bindparam("now_items"))
 )
+_DELETE_DISSENTS = _dissent.delete().where(_dissent.c.meeting_id == bindparam("of_id"))
+_DELETE_CANCELLATION = _cancellation.delete().where(
+    _cancellation.c.meeting_id == bindparam("of_id")
+)
+_operation = table(OperationRow)
+_MOVE_OPERATION = (
+    _operation.update()
+    .where(_operation.c.id == bindparam("of_id"))
+    .values(
+        state=bindparam("now_state"),
+        next_check_at=bindparam("now_next"),
+        record=bindparam("now_record"),
+    )
+)
 _INSERT_MEETING = _meeting.insert()
 _INSERT_ROUND = _round.insert()
+_INSERT_OPERATION = _operation.insert()
 _INSERT_REPLY = table(ReplyRow).insert()
 _INSERT_PARTICIPANT = table(ParticipantRow).insert()
 _INSERT_METADATA = table(MeetingMetadataRow).insert()
-_INSERT_DISSENT = table(DissentRow).insert()
+_INSERT_DISSENT = _dissent.insert()
 _INSERT_CANCELLATION = _cancellation.insert()
 
 
@@ -63,9 +81,14 @@ class Projections:
         _CLOSE_ROUND,
         _SUM_UP_ROUND,
         _INSERT_REPLY,
+        # What an earlier end left makes way before anything takes its place.
+        _DELETE_DISSENTS,
+        _DELETE_CANCELLATION,
         _INSERT_DISSENT,
         _INSERT_CANCELLATION,
         _CLOSE_CANCELLATION,
+        _INSERT_OPERATION,
+        _MOVE_OPERATION,
     )
 
     def __init__(self) -> None:
@@ -74,14 +97,17 @@ class Projections:
         self._new: dict[str, str] = {}
 
     def take(self, state: MeetingState, new: Sequence[Event], encoded: Sequence[str]) -> None:
-        """Take in the events of one append, and the state that the meeting has after them."""
-        self._changed[state.meeting.id] = state
+        """Take in the events of one append; ``state`` is what the meeting has become by them."""
         for event, text in zip(new, encoded, strict=True):
             if event.type == events.MEETING_CREATED:
                 self._new[event.meeting_id] = text
             project = _PROJECTIONS.get(event.type)
             if project is not None:
                 project(self._rows, event, state)
+
+    def change(self, state: MeetingState) -> None:
+        """Take in what a meeting's state has become; by an append of its own or of one below."""
+        self._changed[state.meeting.id] = state
 
     def write(self, connection: Connection) -> None:
         for id_, state in self._changed.items():
@@ -139,6 +165,8 @@ def _summary(rows: _Rows, event: Event, _state: MeetingState) -> None:
 
 
 def _reply(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    if event.data.get("late"):
+        return
     usage = event.data["usage"] or {}
     rows[_INSERT_REPLY].append(
         {
@@ -179,6 +207,27 @@ def _cancellation_closed(rows: _Rows, event: Event, _state: MeetingState) -> Non
     )
 
 
+def _resumed(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    """It has no outcome and no cancellation any more; those that it had stay in the log."""
+    rows[_DELETE_DISSENTS].append({"of_id": event.meeting_id})
+    rows[_DELETE_CANCELLATION].append({"of_id": event.meeting_id})
+
+
+def _operation_happened(rows: _Rows, event: Event, _state: MeetingState) -> None:
+    operation = event.data["operation"]
+    row = {
+        "state": operation["state"],
+        "next_check_at": operation["next_check_at"],
+        "record": encode(operation),
+    }
+    if event.data["happened"] == BEGUN:
+        first = {"id": operation["id"], "meeting_id": event.meeting_id, **row}
+        rows[_INSERT_OPERATION].append(first)
+        return
+    moved = {"now_state": row["state"], "now_next": row["next_check_at"]}
+    rows[_MOVE_OPERATION].append({"of_id": operation["id"], **moved, "now_record": row["record"]})
+
+
 def _ended(rows: _Rows, event: Event, state: MeetingState) -> None:
     rows[_UPDATE_SEARCH].append({"of_id": event.meeting_id, "new_text": search_text(state)})
     for number, dissent in enumerate(event.data["outcome"]["dissents"]):
@@ -193,5 +242,8 @@ _PROJECTIONS: dict[str, Callable[[_Rows, Event, MeetingState], None]] = {
     events.REPLY_RECEIVED: _reply,
     events.CANCELLATION_REQUESTED: _cancellation_requested,
     events.CANCELLATION_CLOSED: _cancellation_closed,
+    events.MEETING_RESUMED: _resumed,
+    events.OPERATION_HAPPENED: _operation_happened,
+    events.OPERATION_RECONCILED: _operation_happened,
     events.MEETING_ENDED: _ended,
 }

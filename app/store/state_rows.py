@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
 import orjson
 
-from app.domain.envelope import Cost
+from app.domain.envelope import UNTOUCHED, Cost, Drawn
 from app.domain.meeting import Json, Meeting
 from app.domain.reply_text import folded
+from app.domain.resuming import resumed
 from app.domain.state import MeetingState, Status
 
 _MOST_SEARCHED_CHARACTERS = 20_000
@@ -38,6 +40,13 @@ def changing_columns(state: MeetingState) -> dict[str, Any]:
         "cancellation": _encoded(state.cancellation),
         "pending_question": _encoded(state.pending_question),
         "minutes_path": state.minutes_path,
+        "reserved": _encoded_all(state.reserved),
+        "children": _encoded_all(state.children),
+        "operations": _encoded_all(state.operations),
+        "below": None if state.below is UNTOUCHED else encode(state.below.record()),
+        "resumptions": encode(state.resumptions) if state.resumptions else "[]",
+        "resumed_at": state.resumed_at,
+        "seconds_before": state.seconds_before,
         "last_seq": state.last_seq,
         "last_number": state.last_number,
     }
@@ -76,8 +85,9 @@ def state_of(row: Mapping[Any, Any]) -> MeetingState:
     """The state that a row of ``meeting`` holds."""
     record = orjson.loads(row["record"])
     usd = row["usd"]
+    resumptions = orjson.loads(row["resumptions"])
     return MeetingState(
-        meeting=Meeting.read(record),
+        meeting=reduce(resumed, resumptions, Meeting.read(record)),
         plan=record["plan"],
         warnings=record["warnings"],
         agents=record["agents"],
@@ -98,9 +108,25 @@ def state_of(row: Mapping[Any, Any]) -> MeetingState:
         cancellation=_decoded(row["cancellation"]),
         pending_question=_decoded(row["pending_question"]),
         minutes_path=row["minutes_path"],
+        reserved=orjson.loads(row["reserved"]),
+        children=orjson.loads(row["children"]),
+        operations=orjson.loads(row["operations"]),
+        below=below_of(row["below"]),
+        resumptions=tuple(resumptions),
+        resumed_at=row["resumed_at"],
+        seconds_before=row["seconds_before"],
         last_seq=row["last_seq"],
         last_number=row["last_number"],
     )
+
+
+def below_of(text: str | None) -> Drawn:
+    """What the column ``below`` holds."""
+    return UNTOUCHED if text is None else Drawn.read(orjson.loads(text))
+
+
+def _encoded_all(values: Mapping[str, Json]) -> str:
+    return encode(values) if values else "{}"
 
 
 def _encoded(value: Mapping[str, Json] | None) -> str | None:

@@ -100,6 +100,13 @@ class MeetingRow(_Row, table=True):
     cancellation: str | None = Field(default=None, sa_type=Text)
     pending_question: str | None = Field(default=None, sa_type=Text)
     minutes_path: str | None = Field(default=None, sa_type=Text)
+    reserved: str = Field(default="{}", sa_type=Text)
+    children: str = Field(default="{}", sa_type=Text)
+    operations: str = Field(default="{}", sa_type=Text)
+    below: str | None = Field(default=None, sa_type=Text)
+    resumptions: str = Field(default="[]", sa_type=Text)
+    resumed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    seconds_before: float = 0.0
     last_seq: int
     last_number: int
     search_text: str = Field(sa_type=Text)
@@ -169,6 +176,18 @@ class CancellationRow(_Row, table=True):
     reason: str | None = Field(default=None, sa_type=Text)
     state: str
     items: str = Field(sa_type=Text)
+
+
+class OperationRow(_Row, table=True):
+    """A save outside the service as it stands now; ``record`` is what callers see of it."""
+
+    __table_args__ = (Index("ix_operation_state", "state", "id"),)
+
+    id: str = Field(primary_key=True)
+    meeting_id: str = Field(foreign_key="meeting.id")
+    state: str
+    next_check_at: str | None = None
+    record: str = Field(sa_type=Text)
 
 
 class IdempotencyRow(_Row, table=True):

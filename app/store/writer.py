@@ -11,19 +11,20 @@ import asyncio
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.exc import IntegrityError
 
 from app.coordinator.ports import Idempotency
-from app.domain.errors import LogConflict, LogUnavailable, NotFound, RequestInProgress
-from app.domain.events import MEETING_CREATED, Entry, Event
-from app.domain.state import MeetingState, fold
+from app.domain.errors import LogConflict, LogUnavailable, RequestInProgress, YoriaiError
+from app.domain.events import Event
+from app.domain.state import MeetingState
 from app.store.database import Database, unavailable
+from app.store.ledger import Append, Ledger, Made, States
 from app.store.projections import Projections
-from app.store.state_rows import encode, state_of
+from app.store.state_rows import below_of, state_of
 from app.store.statements import run_many
 from app.store.tables import EventRow, IdempotencyRow, LogHeadRow, MeetingRow, table
 
@@ -54,22 +55,12 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _Append:
-    meeting_id: str
-    expected: int
-    entries: Sequence[Entry]
-    idempotency: Idempotency | None
+class _Queued:
+    append: Append
     done: asyncio.Future[Sequence[Event]]
 
 
-@dataclass(slots=True)
-class _Made:
-    """What one append comes to, before the commit."""
-
-    append: _Append
-    state: MeetingState
-    events: list[Event]
-    encoded: list[str]
+_Results = list[tuple[_Queued, Sequence[Event] | Exception]]
 
 
 class LogWriter:
@@ -78,24 +69,18 @@ class LogWriter:
     def __init__(self, database: Database, on_commit: Callable[[Sequence[Written]], None]) -> None:
         self._database = database
         self._on_commit = on_commit
-        self._queue: queue.SimpleQueue[_Append | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
         self._states: OrderedDict[str, MeetingState] = OrderedDict()
         self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
         self._loop = asyncio.get_running_loop()
         self._closed = False
         self._thread.start()
 
-    def submit(
-        self,
-        meeting_id: str,
-        expected: int,
-        entries: Sequence[Entry],
-        idempotency: Idempotency | None,
-    ) -> asyncio.Future[Sequence[Event]]:
+    def submit(self, append: Append) -> asyncio.Future[Sequence[Event]]:
         if self._closed:
             raise LogUnavailable("The log is closed.")
         done: asyncio.Future[Sequence[Event]] = self._loop.create_future()
-        self._queue.put(_Append(meeting_id, expected, entries, idempotency, done))
+        self._queue.put(_Queued(append, done))
         return done
 
     @property
@@ -118,30 +103,30 @@ class LogWriter:
             if batch:
                 self._commit(batch)
 
-    def _next_batch(self) -> tuple[list[_Append], bool]:
-        batch: list[_Append] = []
-        append = self._queue.get()
-        while append is not None:
-            batch.append(append)
+    def _next_batch(self) -> tuple[list[_Queued], bool]:
+        batch: list[_Queued] = []
+        queued = self._queue.get()
+        while queued is not None:
+            batch.append(queued)
             if len(batch) == _MOST_APPENDS or self._queue.empty():
                 return batch, True
-            append = self._queue.get()
+            queued = self._queue.get()
         return batch, False
 
-    def _commit(self, batch: Sequence[_Append]) -> None:
+    def _commit(self, batch: Sequence[_Queued]) -> None:
         try:
-            made, refused = self._write(batch)
+            results = self._write(batch)
         except Exception as failure:
             if len(batch) > 1:
                 # One append broke the transaction; let the others through without it.
-                for append in batch:
-                    self._commit([append])
+                for queued in batch:
+                    self._commit([queued])
             else:
-                self._resolve([], [(batch[0], self._reason(batch[0], failure))])
+                self._resolve([(batch[0], self._reason(batch[0].append, failure))])
         else:
-            self._resolve([(one.append.done, one.events) for one in made], refused)
+            self._resolve(results)
 
-    def _reason(self, append: _Append, failure: Exception) -> Exception:
+    def _reason(self, append: Append, failure: Exception) -> Exception:
         self._states.pop(append.meeting_id, None)
         if not isinstance(failure, IntegrityError):
             return unavailable("written", failure)
@@ -150,60 +135,60 @@ class LogWriter:
             return RequestInProgress(message)
         return LogConflict(append.meeting_id, append.expected, -1)
 
-    def _write(
-        self, batch: Sequence[_Append]
-    ) -> tuple[list[_Made], list[tuple[_Append, Exception]]]:
-        refused: list[tuple[_Append, Exception]] = []
-        made: list[_Made] = []
+    def _write(self, batch: Sequence[_Queued]) -> _Results:
+        results: _Results = []
         with self._database.writer.begin() as connection:
-            states = self._current(connection, [append.meeting_id for append in batch])
-            for append in batch:
-                state = states.get(append.meeting_id)
-                found = 0 if state is None else state.last_seq
-                if found != append.expected:
-                    conflict = LogConflict(append.meeting_id, append.expected, found)
-                    refused.append((append, conflict))
-                    continue
-                if state is None and append.entries[0].type != MEETING_CREATED:
-                    refused.append((append, NotFound(f"There is no meeting {append.meeting_id}.")))
-                    continue
-                one = _make(append, state)
-                states[append.meeting_id] = one.state
-                made.append(one)
-            written = self._insert(connection, made)
-        for one in made:
-            self._cache(one.state)
+            ledger = Ledger(self._current(connection, [queued.append for queued in batch]))
+            for queued in batch:
+                try:
+                    results.append((queued, ledger.take(queued.append)))
+                except YoriaiError as refusal:
+                    results.append((queued, refusal))
+            written = self._insert(connection, ledger)
+        for state in ledger.changed.values():
+            self._cache(state)
         self._on_commit(written)
-        return made, refused
+        return results
 
-    def _current(self, connection: Connection, ids: Sequence[str]) -> dict[str, MeetingState]:
-        """The states of these meetings; on Postgres their rows are locked until the commit."""
+    def _current(self, connection: Connection, batch: Sequence[Append]) -> States:
+        """The states of the batch's meetings and of all above them; on Postgres their rows are
+        locked until the commit."""
+        ids = {append.meeting_id for append in batch}
+        new = {append.meeting_id for append in batch if append.creates}
+        known = self._cached(ids)
+        known |= _states_of(connection, ids - new - known.keys())
+        for append in batch:
+            ids.update(append.ancestors)
+        for state in known.values():
+            ids.update(state.meeting.ancestors)
         if self._database.embedded:
-            known = {id_: self._states[id_] for id_ in ids if id_ in self._states}
+            known |= self._cached(ids)
         else:
-            known = self._still_current(connection, ids)
-        missing = sorted(set(ids) - set(known))
-        if missing:
-            rows = connection.execute(select(_meeting).where(_meeting.c.id.in_(missing)))
-            known |= {row["id"]: state_of(row) for row in rows.mappings()}
-        return known
+            known = self._locked(connection, ids)
+        return known | _states_of(connection, ids - known.keys())
 
-    def _still_current(self, connection: Connection, ids: Sequence[str]) -> dict[str, MeetingState]:
+    def _cached(self, ids: Set[str]) -> States:
+        return {id_: self._states[id_] for id_ in ids if id_ in self._states}
+
+    def _locked(self, connection: Connection, ids: Set[str]) -> States:
+        """Those of the cached states that still hold, with all rows of these ids locked."""
         # In the order of ids, so that two processes never wait for each other's rows.
         locked = connection.execute(
-            select(_meeting.c.id, _meeting.c.last_seq)
-            .where(_meeting.c.id.in_(sorted(set(ids))))
+            select(_meeting.c.id, _meeting.c.last_seq, _meeting.c.below)
+            .where(_meeting.c.id.in_(sorted(ids)))
             .order_by(_meeting.c.id)
             .with_for_update()
         )
-        heads = {row.id: row.last_seq for row in locked}
-        return {
-            id_: self._states[id_]
-            for id_, seq in heads.items()
-            if id_ in self._states and self._states[id_].last_seq == seq
-        }
+        known: States = {}
+        for row in locked:
+            state = self._states.get(row.id)
+            if state is not None and state.last_seq == row.last_seq:
+                # Meetings below it may have drawn on it from another process meanwhile.
+                known[row.id] = replace(state, below=below_of(row.below))
+        return known
 
-    def _insert(self, connection: Connection, made: Sequence[_Made]) -> list[Written]:
+    def _insert(self, connection: Connection, ledger: Ledger) -> list[Written]:
+        made = ledger.made
         count = sum(len(one.events) for one in made)
         if not count:
             return []
@@ -216,6 +201,8 @@ class LogWriter:
                 position += 1
                 written.append(Written(event, data, position))
             projections.take(one.state, one.events, one.encoded)
+        for state in ledger.changed.values():
+            projections.change(state)
         run_many(connection, _INSERT_EVENT, [_event_row(entry) for entry in written])
         projections.write(connection)
         kept = [
@@ -235,45 +222,24 @@ class LogWriter:
         elif len(self._states) > _MOST_CACHED_STATES:
             self._states.popitem(last=False)
 
-    def _resolve(
-        self,
-        made: Sequence[tuple[asyncio.Future[Sequence[Event]], Sequence[Event]]],
-        refused: Sequence[tuple[_Append, Exception]],
-    ) -> None:
+    def _resolve(self, results: _Results) -> None:
         def tell() -> None:
-            for done, result in made:
-                if not done.done():
-                    done.set_result(result)
-            for append, error in refused:
-                if not append.done.done():
-                    append.done.set_exception(error)
+            for queued, result in results:
+                if queued.done.done():
+                    continue
+                if isinstance(result, Exception):
+                    queued.done.set_exception(result)
+                else:
+                    queued.done.set_result(result)
 
         self._loop.call_soon_threadsafe(tell)
 
 
-def _make(append: _Append, state: MeetingState | None) -> _Made:
-    seq = append.expected
-    number = 0 if state is None else state.last_number
-    made: list[Event] = []
-    encoded: list[str] = []
-    for entry in append.entries:
-        seq += 1
-        if not entry.internal:
-            number += 1
-        event = Event(
-            type=entry.type,
-            data=entry.data,
-            at=entry.at,
-            step=entry.step,
-            fingerprint=entry.fingerprint,
-            meeting_id=append.meeting_id,
-            seq=seq,
-            number=None if entry.internal else number,
-        )
-        made.append(event)
-        encoded.append(encode(entry.data))
-    state = fold(made) if state is None else state.after(*made)
-    return _Made(append, state, made, encoded)
+def _states_of(connection: Connection, ids: Set[str]) -> States:
+    if not ids:
+        return {}
+    rows = connection.execute(select(_meeting).where(_meeting.c.id.in_(sorted(ids))))
+    return {row["id"]: state_of(row) for row in rows.mappings()}
 
 
 def _event_row(written: Written) -> dict[str, object]:
@@ -291,7 +257,7 @@ def _event_row(written: Written) -> dict[str, object]:
     }
 
 
-def _idempotency_row(made: _Made, kept: Idempotency) -> dict[str, object]:
+def _idempotency_row(made: Made, kept: Idempotency) -> dict[str, object]:
     return {
         "key": kept.key,
         "digest": kept.digest,

@@ -58,6 +58,13 @@ def upgrade() -> None:
         sa.Column("cancellation", sa.Text()),
         sa.Column("pending_question", sa.Text()),
         sa.Column("minutes_path", sa.Text()),
+        sa.Column("reserved", sa.Text(), nullable=False),
+        sa.Column("children", sa.Text(), nullable=False),
+        sa.Column("operations", sa.Text(), nullable=False),
+        sa.Column("below", sa.Text()),
+        sa.Column("resumptions", sa.Text(), nullable=False),
+        sa.Column("resumed_at", MOMENT),
+        sa.Column("seconds_before", sa.Float(), nullable=False),
         sa.Column("last_seq", sa.Integer(), nullable=False),
         sa.Column("last_number", sa.Integer(), nullable=False),
         sa.Column("search_text", sa.Text(), nullable=False),
@@ -126,6 +133,15 @@ def upgrade() -> None:
         sa.Column("items", sa.Text(), nullable=False),
     )
     op.create_table(
+        "operation",
+        sa.Column("id", sa.String(), primary_key=True),
+        sa.Column("meeting_id", sa.String(), sa.ForeignKey("meeting.id"), nullable=False),
+        sa.Column("state", sa.String(), nullable=False),
+        sa.Column("next_check_at", sa.String()),
+        sa.Column("record", sa.Text(), nullable=False),
+    )
+    op.create_index("ix_operation_state", "operation", ["state", "id"])
+    op.create_table(
         "idempotency",
         sa.Column("key", sa.String(), primary_key=True),
         sa.Column("digest", sa.String(), nullable=False),
@@ -176,6 +192,7 @@ def downgrade() -> None:
     for table in (
         "agent",
         "idempotency",
+        "operation",
         "cancellation",
         "dissent",
         "reply",

@@ -15,9 +15,11 @@ from typing import Any
 from app.api.meeting_view import event_view
 from app.api.services import Services
 from app.coordinator.opening import OpenMeeting
-from app.coordinator.ports import Idempotency, MeetingFilter, Page, Timer
+from app.coordinator.ports import Idempotency, MeetingFilter, OperationFilter, Page, Timer
+from app.coordinator.resuming import ResumeMeeting, check_state, resuming_entry
 from app.domain import events
 from app.domain.arbitration import Choice, NoQuestionOpen, Ruling, chosen
+from app.domain.envelope import NOTHING
 from app.domain.errors import AgentExists, Fault, InvalidRequest, MeetingEnded, NotFound
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json, Meeting, Seat
@@ -44,6 +46,7 @@ class MemoryStore:
         self.logs: dict[str, list[Event]] = {}
         self.answers: dict[str, Idempotency] = {}
         self.filters: list[MeetingFilter] = []
+        self.operation_filters: list[OperationFilter] = []
         self.changed = asyncio.Event()
 
     def append(self, meeting_id: str, *entries: Entry) -> None:
@@ -87,6 +90,17 @@ class MemoryStore:
         self.filters.append(filter_)
         return Page([log for log in self.logs.values() if fold(log).ended], None)
 
+    async def operations(self, filter_: OperationFilter) -> Page[Mapping[str, Json]]:
+        self.operation_filters.append(filter_)
+        known = [record for log in self.logs.values() for record in fold(log).operations.values()]
+        return Page([each for each in known if each["state"] in filter_.states], None)
+
+    async def operation(self, operation_id: str) -> Mapping[str, Json]:
+        for log in self.logs.values():
+            if operation_id in (operations := fold(log).operations):
+                return operations[operation_id]
+        raise NotFound(f"There is no operation {operation_id}.")
+
     async def first_answer(self, key: str) -> Idempotency | None:
         return self.answers.get(key)
 
@@ -124,6 +138,7 @@ class MemoryMeetings:
         self._store = store
         self._clock = clock
         self.wishes: list[OpenMeeting] = []
+        self.resumings: list[ResumeMeeting] = []
         self.asked = asyncio.Event()
         self.slow = asyncio.Event()
         self.slow.set()
@@ -170,6 +185,15 @@ class MemoryMeetings:
         self._store.append(meeting_id, entry)
         return await self._store.state(meeting_id)
 
+    async def resume(self, meeting_id: str, wish: ResumeMeeting) -> MeetingState:
+        self.resumings.append(wish)
+        state = await self._store.state(meeting_id)
+        check_state(state, acknowledged=wish.acknowledge_unknown)
+        self._store.append(
+            meeting_id, resuming_entry(state, (), wish, state.round, self._clock.now())
+        )
+        return await self._store.state(meeting_id)
+
     async def ended(self, meeting_id: str) -> None:
         while not (await self._store.state(meeting_id)).ended:
             await self._store.changed.wait()
@@ -212,6 +236,7 @@ class World:
             agents=self.agents,
             agent_settings=dict,
             agent_check=self._check,
+            reconcile=self._reconcile,
             clock=self.clock,
             ready=self._ready,
             shutdown=self.shutdown,
@@ -222,12 +247,18 @@ class World:
             raise NotFound(f"There is no agent {name}.")
         return {"ok": True, "latency_ms": 3, "usage": None, "model": "m", "error": None}
 
+    async def _reconcile(self, meeting_id: str, operation_id: str) -> Mapping[str, Json]:
+        return (await self.store.state(meeting_id)).operations[operation_id]
+
     async def _ready(self) -> Mapping[str, bool]:
         return self.checks
 
 
+PLAN: dict[str, Any] = {"prompts": 13, "closing_reserve": NOTHING.record()}
+
+
 def created(meeting: Meeting, at: datetime) -> Entry:
-    record = meeting.record() | {"plan": {"prompts": 13}, "warnings": [], "agents": {}}
+    record = meeting.record() | {"plan": PLAN, "warnings": [], "agents": {}}
     return Entry(events.MEETING_CREATED, record, at)
 
 
@@ -317,6 +348,14 @@ OUTCOME: dict[str, Any] = {
 }
 
 
+RESERVED: dict[str, Any] = {
+    "for": "round-1/ask/ann",
+    "request_id": "req_ann",
+    "who": "ann",
+    "reserved": NOTHING.record(),
+}
+
+
 def beginning(clock: StillClock) -> list[Entry]:
     """A meeting's first round, up to its replies."""
     at = clock.now() + timedelta(seconds=1)
@@ -324,7 +363,7 @@ def beginning(clock: StillClock) -> list[Entry]:
     return [
         Entry(events.MEETING_STARTED, {"deadline": deadline.isoformat()}, at),
         Entry(events.ROUND_STARTED, {"round": 1, "motion": "One repository."}, at),
-        Entry(events.REQUEST_RESERVED, {"for": "round-1/ask/ann"}, at),
+        Entry(events.REQUEST_RESERVED, RESERVED, at),
         *(
             Entry(events.REPLY_RECEIVED, _reply(who, stance), at + timedelta(seconds=1))
             for who, stance in (("ann", "AGREE"), ("ben", "AGREE"), ("cid", "DISAGREE"))

@@ -218,6 +218,7 @@ ANYTHING = settings(
         ("POST", "/v1/meetings"),
         ("POST", "/v1/meetings?dry_run=true"),
         ("POST", "/v1/meetings/mtg_0001/cancel"),
+        ("POST", "/v1/meetings/mtg_0001/resume"),
         ("POST", "/v1/agents"),
         ("PUT", "/v1/agents/x"),
     ],

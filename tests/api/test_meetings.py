@@ -36,8 +36,8 @@ async def test_opening(client: httpx.AsyncClient) -> None:
 RESOURCE = {
     *("id", "status", "format", "topic", "motion", "participants", "limits", "rules", "round"),
     *("spent", "remaining", "outcome", "pending_question", "cancellation", "operations"),
-    *("parent_id", "children", "plan", "warnings", "created_at", "started_at", "ended_at"),
-    *("deadline", "metadata", "links"),
+    *("parent_id", "children", "resumptions", "plan", "warnings", "created_at", "started_at"),
+    *("ended_at", "deadline", "metadata", "links"),
 }
 
 
@@ -65,6 +65,7 @@ def test_the_resource_by_values() -> None:
     assert running["deadline"] == "2026-11-02T12:10:01Z"
     assert running["operations"] == {"pending": 0, "unknown": 0}
     assert running["links"]["events"] == "/v1/meetings/mtg_1/events"
+    assert running["links"]["operations"] == "/v1/meetings/mtg_1/operations"
 
     world.store.append("mtg_1", *rest(clock))
     ended = meeting_view(fold(log), NOON + timedelta(days=1))

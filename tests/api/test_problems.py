@@ -18,7 +18,14 @@ def every_error(root: type[YoriaiError] = YoriaiError) -> list[type[YoriaiError]
     return [each for each in found if each.__module__.startswith(("app.domain", "app.coordinator"))]
 
 
-UNSEEN = {"internal-error", "log-conflict", "superseded", "replay-diverged"}
+UNSEEN = {
+    "internal-error",
+    "log-conflict",
+    "no-room",
+    "cancelled-above",
+    "superseded",
+    "replay-diverged",
+}
 """Errors between rooms of ours; one that reaches a caller is a bug."""
 
 

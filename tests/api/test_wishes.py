@@ -14,8 +14,10 @@ from app.api.schemas.meeting_request import request_schema
 from app.api.wishes import unknown_rule, wish_of
 from app.coordinator.opening import OpenMeeting, SeatWanted
 from app.domain.errors import InvalidRequest
-from app.domain.meeting import CompletionGate, Criterion, Limits, Material
+from app.domain.meeting import CompletionGate, Criterion, Destination, Limits, Material
 from app.formats import FORMATS
+
+_DEADLINE = "/destination/check_deadline_seconds"
 
 
 def body(content: Any) -> JsonBody:
@@ -124,8 +126,6 @@ def test_null_stands_for_nothing_in_what_is_not_built(field: str) -> None:
     ("field", "value"),
     [
         ("request", "5つのエージェントに議論させて"),
-        ("destination", {"url": "https://example.org/"}),
-        ("parent_id", "mtg_1"),
         ("webhook", {"url": "https://example.org/", "secret": "whsec_x"}),
         ("accept_vague", True),
         ("webhook", 0),
@@ -133,6 +133,31 @@ def test_null_stands_for_nothing_in_what_is_not_built(field: str) -> None:
 )
 def test_what_is_not_built_yet_says_so(field: str, value: object) -> None:
     assert refused({"topic": "x", field: value}) == ("not-built-yet", [f"/{field}"])
+
+
+def test_a_destination_is_taken_with_its_defaults() -> None:
+    wish = wish_of(body({"topic": "x", "destination": {"url": "https://example.org/a.md"}}))
+    assert wish.destination == Destination("https://example.org/a.md", 30, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer"),
+    [
+        ({}, "/destination/url"),
+        ({"url": "https://example.org/", "check_deadline_seconds": 0}, _DEADLINE),
+        ({"url": "https://example.org/", "check_deadline_seconds": 86_401}, _DEADLINE),
+        ({"url": "https://example.org/", "owner": " "}, "/destination/owner"),
+        ({"url": "https://example.org/", "owner": "a\nb"}, "/destination/owner"),
+        ({"url": "https://example.org/", "method": "POST"}, "/destination/method"),
+    ],
+)
+def test_a_destination_that_is_not_one(given: object, pointer: str) -> None:
+    wish = {"topic": "x", "destination": given}
+    assert refused(wish) == ("invalid-request", [pointer])
+
+
+def test_a_parent_is_taken_by_its_id() -> None:
+    assert wish_of(body({"topic": "x", "parent_id": "mtg_1"})).parent_id == "mtg_1"
 
 
 def test_what_is_not_built_yet_is_named() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
+from app.coordinator.drafting import Drafting
 from app.coordinator.opening import OpenMeeting, SeatWanted
 from app.coordinator.ports import (
     Agent,
@@ -16,11 +18,13 @@ from app.coordinator.ports import (
     Answer,
     EventLog,
     MinutesFile,
+    Outlets,
     Prompt,
     Request,
     StopState,
     Usage,
 )
+from app.coordinator.reconciling import Reconciliation
 from app.coordinator.runner import Runner
 from app.coordinator.service import MeetingService
 from app.domain.envelope import Price
@@ -28,11 +32,13 @@ from app.domain.errors import NotFound
 from app.domain.events import Event
 from app.domain.state import MeetingState
 from app.prompts.wording import sentence
+from app.records.decision import decision_markdown
 from app.store.archive import SqlArchive
 from app.store.database import Database
 from app.store.log import SqlEventLog
 from app.store.migrating import ensure_newest
 from tests.clock import VirtualClock
+from tests.coordinator.place import Place
 
 Behaviour = Callable[[Request], str | Answer | Exception | None]
 """What an agent does with a request: a text, an answer, a failure; None: it never answers."""
@@ -114,6 +120,8 @@ class Table:
         self.agents = {name: ActingAgent(name, behave) for name, behave in named.items()}
         self.directory = Directory(self.agents)
         self.minutes: list[Sequence[Event]] = []
+        self.place = Place()
+        self.reconciliation = Reconciliation(self.log, self.clock, self.place)
         self.write_minutes: MinutesFile = self._keep_minutes
         self.woken: list[str] = []
         self.runner = self.new_runner(self.log)
@@ -125,13 +133,14 @@ class Table:
 
     def new_runner(self, log: EventLog) -> Runner:
         # The real sentences: whether a message has all that its sentence needs shows only there.
-        return Runner(log, self.clock, self.directory, prompts, sentence, self._write)
+        outlets = Outlets(self._write, _decision_text, self.place)
+        return Runner(log, self.clock, self.directory, prompts, sentence, outlets, self.wake)
 
     async def _write(self, events: Sequence[Event]) -> str:
         # Looked up at the time, so that a test can have the writing fail.
         return await self.write_minutes(events)
 
-    def wake(self, meeting_id: str, at: object = None) -> None:
+    def wake(self, meeting_id: str, at: datetime | None = None) -> None:
         self.woken.append(meeting_id)
         self.runner.hear(meeting_id)
 
@@ -159,16 +168,20 @@ class Table:
 
     def _service(self) -> MeetingService:
         numbers = iter(range(1, 1_000))
-        return MeetingService(
+        drafting = Drafting(
             self.log,
             self.clock,
             self.directory,
             prompts,
             lambda format_, language, key: (key, f"the {key}"),
-            self,
-            self.log,
             lambda: f"{next(numbers):04}",
+            lambda url, pointer: None,
         )
+        return MeetingService(self.log, self.clock, drafting, self, self.log)
+
+
+async def _decision_text(events: Sequence[Event]) -> str:
+    return decision_markdown(events)
 
 
 def prompts(template: str, language: str, variables: Mapping[str, Any]) -> Prompt:

@@ -12,6 +12,7 @@ from app.coordinator.ports import EventLog, Idempotency, Request
 from app.domain.errors import LogUnavailable, ReplayDiverged, Superseded
 from app.domain.events import Entry, Event
 from app.domain.meeting import Limits
+from app.domain.state import MeetingState
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import Table, ended, of_type, secretary, stances
 
@@ -39,6 +40,9 @@ class DyingLog:
 
     async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
         return await self._log.read(meeting_id, after)
+
+    async def state(self, meeting_id: str) -> MeetingState:
+        return await self._log.state(meeting_id)
 
     async def unfinished(self) -> Sequence[str]:
         return await self._log.unfinished()

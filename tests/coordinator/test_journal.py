@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-from app.coordinator.journal import Journal
+from app.coordinator.journal import Journal, Overtaken, cancel_entry
 from app.coordinator.ports import EventLog, Idempotency
 from app.domain.errors import LogUnavailable, Superseded
-from app.domain.events import OFFICE_REPLIED, Entry, Event
+from app.domain.events import OFFICE_REPLIED, REQUEST_RESERVED, ROUND_CLOSED, Entry, Event
+from app.domain.meeting import Limits
+from app.domain.state import MeetingState
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
 
-USAGE: dict[str, Any] = {"usage": None, "booked": None}
+USAGE: dict[str, Any] = {"usage": None, "booked": None, "request_id": "req_1", "status": "ok"}
 
 
 def entry(step: str) -> Entry:
@@ -54,13 +56,16 @@ class WatchedLog:
     async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
         return await self._log.read(meeting_id, after)
 
+    async def state(self, meeting_id: str) -> MeetingState:
+        return await self._log.state(meeting_id)
+
     async def unfinished(self) -> Sequence[str]:
         return await self._log.unfinished()
 
 
-async def opened(table: MakeTable) -> tuple[Journal, WatchedLog]:
+async def opened(table: MakeTable, **fields: Any) -> tuple[Journal, WatchedLog]:
     held = table(a=lambda _: None, b=lambda _: None)
-    state = await held.open()
+    state = await held.open(**fields)
     log = WatchedLog(held.log)
     return Journal(log, await held.log.read(state.meeting.id)), log
 
@@ -160,3 +165,92 @@ async def test_a_second_runner_is_noticed_at_the_next_durable(table: MakeTable) 
     ours.add(entry("ours"))
     with pytest.raises(Superseded):
         await ours.durable()
+
+
+# --- reserving ----------------------------------------------------------------------------------
+
+
+def request(step: str, tokens: int = 1_000) -> Entry:
+    content = {
+        "for": step,
+        "request_id": f"req_{step}",
+        "who": "a",
+        "agent": "a",
+        "turn": 0,
+        "reserved": {"input_tokens": tokens, "output_tokens": 0, "usd": "0"},
+        "closing": False,
+    }
+    return Entry(REQUEST_RESERVED, content, START, f"{step}/request")
+
+
+async def test_of_several_at_once_only_those_with_room_are_reserved(table: MakeTable) -> None:
+    """What is written with them is written all the same, and nobody waits for ever."""
+    journal, log = await opened(table, limits=Limits(tokens=10_000))
+    log.open.clear()
+    asked = [asyncio.create_task(journal.reserve(request(f"r{n}", 3_000))) for n in range(4)]
+    await log.begun.wait()
+    journal.add(entry("beside"))
+    log.open.set()
+    got = await asyncio.gather(*asked)
+    await journal.durable()
+    assert got.count(True) in (2, 3), "the closing reserve takes its part"
+    assert got == sorted(got, reverse=True), "first come, first served"
+    assert len(journal.state.reserved) == got.count(True)
+    assert journal.find("beside") is not None
+    assert not await journal.reserve(request("later", 3_000))
+    assert await journal.reserve(request("small", 10))
+
+
+# --- a cancel that comes between ----------------------------------------------------------------
+
+
+async def cancel(log: EventLog, journal: Journal) -> None:
+    last = (await log.read(journal.meeting_id))[-1].seq
+    await log.append(journal.meeting_id, last, [cancel_entry("enough", START)])
+
+
+def closed(step: str) -> Entry:
+    return Entry(ROUND_CLOSED, {"round": 1}, START, step)
+
+
+@pytest.mark.parametrize("noticed", [False, True])
+async def test_what_was_in_hand_when_a_cancel_came_is_void_but_for_what_was_paid(
+    table: MakeTable, noticed: bool
+) -> None:
+    journal, log = await opened(table)
+    journal.add(entry("reply"), closed("round-1/close"), request("next"))
+    await cancel(log, journal)
+    if noticed:
+        await journal.catch_up()
+    with pytest.raises(Overtaken):
+        await journal.durable()
+    entries = (await log.read(journal.meeting_id))[1:]
+    assert [each.type for each in entries] == ["cancellation.requested", "office.replied"]
+    assert entries[1].step == "reply/late"
+    assert entries[1].data["late"] is True
+    with pytest.raises(Overtaken):
+        await journal.durable()
+    await journal.release()
+
+
+async def test_a_cancel_between_two_writes_overtakes_nothing(table: MakeTable) -> None:
+    journal, log = await opened(table)
+    journal.add(entry("one"))
+    await journal.durable()
+    heard: list[bool] = []
+    journal.on_news = lambda: heard.append(True)
+    await cancel(log, journal)
+    await journal.catch_up()
+    assert heard
+    journal.add(closed("end"))
+    await journal.durable()
+    assert journal.find("end") is not None
+
+
+async def test_nothing_is_reserved_once_the_cancel_is_known(table: MakeTable) -> None:
+    journal, log = await opened(table)
+    await cancel(log, journal)
+    await journal.catch_up()
+    with pytest.raises(Overtaken):
+        await journal.reserve(request("next"))
+    assert len(await log.read(journal.meeting_id)) == 2, "and no second cancel is written"

@@ -3,7 +3,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.envelope import Cost, Envelope, Price, closing_seconds, most_input_tokens
+from app.domain.envelope import Cost, Drawn, Envelope, Price, closing_seconds, most_input_tokens
 from app.domain.meeting import Limits
 
 PRICE = Price(Decimal("0.25"), Decimal("2.00"))
@@ -35,22 +35,35 @@ def test_an_unknown_price_never_fits_a_money_limit() -> None:
 
 @given(st.lists(st.tuples(amounts, st.integers(0, 100))), st.integers(0, 5_000))
 def test_spending_never_passes_the_envelope(requests: list[tuple[Cost, int]], tokens: int) -> None:
-    envelope = Envelope(tokens=tokens, usd=Decimal(3))
+    drawn = Drawn()
     for worst, share in requests:
-        if not envelope.has_room(worst):
+        if not Envelope(Decimal(3), tokens, drawn).has_room(worst):
             continue
-        envelope = envelope.reserve(worst)
+        drawn += Drawn(reserved=worst)
         real = Cost(
             worst.input_tokens * share // 100,
             worst.output_tokens * share // 100,
             None if worst.usd is None else worst.usd * share / 100,
         )
-        envelope = envelope.settle(worst, real)
-        assert envelope.spent.tokens <= tokens
-        assert envelope.spent.usd is not None
-        assert envelope.spent.usd <= 3
-    assert envelope.reserved.tokens == 0
-    assert envelope.reserved.usd == 0
+        drawn = drawn - Drawn(reserved=worst) + Drawn(spent=real)
+        assert drawn.spent.tokens <= tokens
+        assert drawn.spent.usd is not None
+        assert drawn.spent.usd <= 3
+    assert drawn.reserved == Cost()
+
+
+@given(amounts, amounts)
+def test_what_was_drawn_can_be_written_down_and_read_back(spent: Cost, reserved: Cost) -> None:
+    drawn = Drawn(3, spent, reserved)
+    assert Drawn.read(drawn.record()) == drawn
+
+
+def test_what_is_left_for_a_meeting_below() -> None:
+    drawn = Drawn(spent=Cost(10, 10, Decimal("0.2")), reserved=Cost(5, 5, Decimal("0.1")))
+    envelope = Envelope(Decimal(1), 100, drawn, Cost(10, 10, Decimal("0.3")))
+    assert envelope.left == (Decimal("0.4"), 50)
+    assert Envelope(drawn=drawn).left == (None, None)
+    assert Envelope(Decimal("0.1"), 10, drawn).left == (0, 0)
 
 
 @given(st.text())

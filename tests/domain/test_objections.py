@@ -93,6 +93,13 @@ def test_closing_and_reopening_in_one_reply_is_no_progress() -> None:
     assert (changes.reopened, changes.progress.made) == (("obj-1",), False)
 
 
+def test_closing_what_had_come_back_leads_to_where_it_was_before() -> None:
+    back_and_forth = ("ann", [objection()], []), ("ann", [], ["obj-1"])
+    ledger, changes = play(*back_and_forth, *back_and_forth)
+    assert (changes.closed, changes.again, changes.progress.made) == (("obj-1",), ("obj-1",), False)
+    assert ledger.blocking == ()
+
+
 def test_objections_without_a_quote_have_no_common_ground() -> None:
     ledger, changes = play(
         ("ann", [objection("")], []), ("ann", [], ["obj-1"]), ("ann", [objection("")], [])

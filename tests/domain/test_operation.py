@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.events import rfc3339
 from app.domain.operation import (
     LANDING_SECONDS,
     MOST_LATE_LOOKS,
     MOST_WRITES,
     OperationState,
+    cut_short,
     decide,
 )
 from app.domain.operation_terms import (
@@ -435,13 +437,52 @@ def test_what_callers_see_of_it() -> None:
     assert json.loads(json.dumps(state(*HANDED).record())) == {
         "id": "op_1",
         "url": "https://wiki.example/a.md",
+        "subject": "deliverable",
         "state": "handed_over",
         "sha256": OURS,
         "version": None,
         "reason": None,
         "owner": "ann",
-        "requested_at": START.isoformat(),
+        "requested_at": rfc3339(START),
         "writes": 1,
-        "check_deadline": at(30).isoformat(),
-        "next_check_at": at(330).isoformat(),
+        "check_deadline_seconds": 30,
+        "check_deadline": rfc3339(at(30)),
+        "next_check_at": rfc3339(at(330)),
     }
+
+
+# --- cut short -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("so_far", "status"),
+    [
+        ((), Status.FAILED),
+        ((sent(),), Status.UNKNOWN),
+        ((sent(), written(UNCLEAR)), Status.UNKNOWN),
+        ((sent(), written(STORED)), Status.UNKNOWN),
+        ((sent(), written(EXISTS)), Status.UNKNOWN),
+        ((sent(), written(UNCLEAR), looked(ABSENT)), Status.UNKNOWN),
+        ((sent(), written(UNCLEAR), looked(ABSENT), sent(2)), Status.UNKNOWN),
+        ((sent(), written(DEFERRED)), Status.FAILED),
+        ((sent(), written(UNSENT)), Status.FAILED),
+        ((sent(), written(DEFERRED), sent(2)), Status.UNKNOWN),
+        ((sent(), written(UNCLEAR), looked(ABSENT), sent(2), written(DEFERRED)), Status.UNKNOWN),
+    ],
+)
+def test_what_may_be_there_is_unknown_and_what_surely_is_not_has_failed(
+    so_far: tuple[Happening, ...], status: Status
+) -> None:
+    before = state(*so_far)
+    last = cut_short(before, at(5), "It was cancelled.")
+    after = before if last is None else before.after(last)
+    assert after.status is status
+    assert cut_short(after, at(5), "It was cancelled.") is None
+    assert last is None or "It was cancelled." in after.reason
+
+
+@pytest.mark.parametrize(
+    "so_far", [(sent(), looked(SAME)), (sent(), written(REFUSED)), HANDED], ids=str
+)
+def test_what_is_settled_is_not_cut_short(so_far: tuple[Happening, ...]) -> None:
+    assert cut_short(state(*so_far), at(5), "It was cancelled.") is None

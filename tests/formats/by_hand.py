@@ -18,6 +18,8 @@ from app.domain.steps import (
     Note,
     Reply,
     ReplyStatus,
+    Save,
+    Saved,
     Step,
     Stopped,
 )
@@ -57,6 +59,7 @@ class Held:
     notes: list[Note] = field(default_factory=list[Note])
     confirms: list[Confirm] = field(default_factory=list[Confirm])
     questions: list[Arbitrate] = field(default_factory=list[Arbitrate])
+    saves: list[Save] = field(default_factory=list[Save])
     outcome: Outcome | None = None
 
     @property
@@ -88,10 +91,12 @@ def hold(
     stop: StopReason = StopReason.DEADLINE,
     gate: Sequence[Close | Revise] = (),
     ruling: Ruling | None = None,
+    saved: str = "confirmed",
 ) -> Held:
     """The whole meeting; ``stop_before`` is the key of a question that is not begun any more.
 
-    ``ruling`` answers the arbiter's question; None lets it expire.
+    ``ruling`` answers the arbiter's question; None lets it expire. ``saved`` is what becomes of a
+    save.
     """
     held = Held()
     gates = iter(gate)
@@ -102,17 +107,20 @@ def hold(
             if stop_before is not None and _is(step, stop_before):
                 step = conversation.throw(Stopped(stop))
             else:
-                step = conversation.send(_result(held, step, answer, gates, ruling))
+                step = conversation.send(_result(held, step, answer, gates, ruling, saved))
     except StopIteration as end:
         held.outcome = end.value
     return held
+
+
+_OPERATION = {"id": "op_1", "owner": "dee", "next_check_at": "2026-11-30T09:05:00Z"}
 
 
 def _is(step: Step, key: str) -> bool:
     match step:
         case Gather(asks):
             return any(ask.key == key for ask in asks)
-        case Confirm() | Arbitrate():
+        case Confirm() | Arbitrate() | Save():
             return step.key == key
         case _:
             return False
@@ -124,6 +132,7 @@ def _result(
     answer: Answer,
     gates: Iterator[Close | Revise],
     ruling: Ruling | None,
+    saved: str,
 ) -> Any:
     match step:
         case Note():
@@ -135,6 +144,9 @@ def _result(
         case Arbitrate():
             held.questions.append(step)
             return ruling
+        case Save():
+            held.saves.append(step)
+            return Saved(_OPERATION | {"state": saved})
         case Gather(asks):
             held.asks += asks
             return tuple(reply_to(ask, answer(ask)) for ask in asks)

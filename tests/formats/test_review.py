@@ -9,8 +9,18 @@ from typing import Any
 import pytest
 
 from app.domain import events
+from app.domain.arbitration import Ruling
 from app.domain.completion_gate import Close, GateStatus
-from app.domain.meeting import CompletionGate, Criterion, Language, Limits, Material, Seat
+from app.domain.meeting import (
+    Arbiter,
+    CompletionGate,
+    Criterion,
+    Destination,
+    Language,
+    Limits,
+    Material,
+    Seat,
+)
 from app.domain.outcome import Completeness, Result, StopReason
 from app.domain.steps import ReplyStatus
 from app.formats.review import FORMAT
@@ -366,3 +376,59 @@ def test_ids_are_unique_and_checks_can_be_run() -> None:
 def test_open_seats_are_an_author_and_critics() -> None:
     keys = FORMAT.perspectives("", {}, 6)
     assert keys == ("author", "evidence", "reader", "risk", "omission", "evidence")
+
+
+# --- saving ------------------------------------------------------------------------------------
+
+
+PLACE = Destination("https://wiki.example/a.md")
+
+
+def test_what_passed_is_saved_as_it_is() -> None:
+    held = hold(review(destination=PLACE), rounds({}))
+    (save,) = held.saves
+    assert (save.key, save.content) == ("save", held.ended.decision)
+    assert held.ended.completeness is Completeness.COMPLETE
+    assert held.ended.numbers["operation"]["state"] == "confirmed"
+    assert held.ended.numbers["external_wait"] is None
+
+
+@pytest.mark.parametrize("saved", ["requested", "unknown", "failed", "handed_over"])
+def test_a_save_that_is_not_confirmed_leaves_the_decision_partial(saved: str) -> None:
+    outcome = hold(review(destination=PLACE), rounds({}), saved=saved).ended
+    assert (outcome.result, outcome.completeness) == (Result.DECIDED, Completeness.PARTIAL)
+    assert (outcome.stopped_by, outcome.decision_source) == (StopReason.COMPLETED, "draft")
+    assert outcome.numbers["operation"]["state"] == saved
+    assert (outcome.numbers["external_wait"] is not None) == (saved == "handed_over")
+
+
+def test_without_a_destination_nothing_is_saved_or_said_of_it() -> None:
+    held = hold(review(), rounds({}))
+    assert held.saves == []
+    assert "operation" not in held.ended.numbers
+
+
+def test_what_did_not_pass_is_not_saved() -> None:
+    ben = judged(criteria={"c2": "fail"})
+    held = hold(review(destination=PLACE, rounds=1), rounds({"ben": ben}))
+    assert held.saves == []
+    assert held.ended.numbers["operation"] is None
+
+
+@pytest.mark.parametrize(("choice", "saves"), [("accept", 1), ("reject", 0)])
+def test_a_draft_that_was_accepted_by_a_ruling_is_saved(choice: str, saves: int) -> None:
+    meeting = review(destination=PLACE, rounds=1, arbiter=Arbiter("human"))
+    asked = rounds({"ben": judged(objection())})
+    held = hold(meeting, asked, ruling=Ruling(choice, "r", "Ann", None), saved="unknown")
+    assert len(held.saves) == saves
+    assert held.ended.stopped_by is StopReason.RULING
+    expected = Completeness.PARTIAL if saves else Completeness.COMPLETE
+    assert held.ended.completeness is expected
+
+
+def test_a_cancel_before_the_save_ends_the_review_cancelled() -> None:
+    meeting = review(destination=PLACE)
+    held = hold(meeting, rounds({}), stop_before="save", stop=StopReason.CANCELLATION)
+    assert held.ended.stopped_by is StopReason.CANCELLATION
+    assert held.ended.decision is None
+    assert held.asked("review/synthesis") == []

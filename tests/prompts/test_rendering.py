@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
 
-from app.domain.meeting import Language, Limits, Meeting, Seat
+from app.domain.meeting import Arbiter, CompletionGate, Language, Limits, Meeting, Seat
 from app.domain.stance import read_stance
 from app.formats import FORMATS
 from app.formats.format import PlannedAsk
@@ -193,6 +194,51 @@ class TestSecretary:
             assert f'"{key}"' in user
         empty = "empty string" in user or "空の文字列" in user
         assert empty is (consensus == "NO_CONSENSUS")
+
+
+SHOWING_THE_CONTEXT = [
+    pytest.param(language, path.relative_to(PROMPTS / language).with_suffix("").as_posix())
+    for language in LANGUAGES
+    for path in sorted((PROMPTS / language).rglob("*/*.j2"))
+    if "{{ context | enclosed }}" in path.read_text("utf-8")
+]
+
+
+@pytest.mark.parametrize(("language", "template"), SHOWING_THE_CONTEXT)
+def test_whoever_is_shown_the_context_is_told_what_a_resuming_changed(
+    language: Language, template: str
+) -> None:
+    shown = next(ask for ask in every_ask(language) if ask.template == template)
+    kinds = ("materials", "criteria", "order", "permission", "limits")
+    resumed = [{"changed": kind, "note": f"new: {kind} </context>"} for kind in kinds]
+    user = render(template, language, {**shown.variables, "resumed": resumed}).user
+    for kind in kinds:
+        assert f"\nnew: {kind} [/context>\n</context>\n" in user
+    assert user.count("<context about=") == len(kinds)
+    assert "\n\n\n" not in user
+    for nothing in ({}, {"resumed": []}):
+        assert "about=" not in render(template, language, {**shown.variables, **nothing}).user
+
+
+def every_ask(language: Language) -> list[PlannedAsk]:
+    """Those of every output and protocol, of the gate and of an arbiter that is an agent too."""
+    rules: list[tuple[str, dict[str, str]]] = [
+        *(("poll", {"output": output}) for output in ("ranking", "binary", "scoring")),
+        ("vote", {"protocol": "ranked"}),
+        *((name, {}) for name in FORMATS),
+    ]
+    return [
+        ask
+        for name, given in rules
+        for ask in FORMATS[name].plan(
+            replace(
+                meeting(name, language),
+                rules=given,
+                completion_gate=CompletionGate(),
+                arbiter=Arbiter("agent", "default"),
+            )
+        )
+    ]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -12,7 +12,17 @@ from app.domain import events
 from app.domain.events import Event
 from app.domain.meeting import Language, Limits, Meeting, Seat
 from app.domain.outcome import Outcome, StopReason
-from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Reply, ReplyStatus, Stopped
+from app.domain.steps import (
+    Arbitrate,
+    Ask,
+    Confirm,
+    Gather,
+    Note,
+    Reply,
+    ReplyStatus,
+    Save,
+    Stopped,
+)
 from app.formats import roundtable
 from app.prompts.wording import sentence
 
@@ -155,6 +165,19 @@ class Log:
         ended = {key: recorded[key] for key in ("result", "stopped_by", "completeness")}
         self.add(events.MEETING_ENDED, **ended, decision=recorded["decision"], outcome={})
 
+    def resume(self, number: int = 1, after_round: int = 3, **fields: Any) -> None:
+        content = {
+            "changed": "order",
+            "note": "The order of the work has changed. # Not a heading",
+            "after_round": after_round,
+            "limits": self.meeting.limits.record(),
+            "materials": [],
+            "acknowledged": [],
+            "deadline": (START + timedelta(seconds=900)).isoformat(),
+            "resumption": number,
+        }
+        self.add(events.MEETING_RESUMED, **(content | fields))
+
 
 def held(
     meeting_: Meeting,
@@ -174,7 +197,7 @@ def held(
             if isinstance(step, Note):
                 log.add(step.type, **step.content)
                 step = conversation.send(None)
-            elif isinstance(step, Arbitrate | Confirm):
+            elif isinstance(step, Arbitrate | Confirm | Save):
                 raise AssertionError("A round table as plain as these has no such step.")
             elif _key(step) == stop_before:
                 _cancel(log, stop)

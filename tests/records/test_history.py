@@ -56,17 +56,17 @@ def test_other_formats_events_are_listed() -> None:
     log.open()
     log.add(events.OBJECTION_RAISED, id="obj-1", severity="blocking")
     log.add(events.COMPLETION_SIGNALLED, participant="sceptic", signal="complete")
-    log.add("operation.unknown", operation_id="op_1")
+    log.add(events.OPERATION_HAPPENED, happened="sent", operation={"id": "op_1"})
     past = history(log.events)
     assert [e.type for e in past.objections] == [events.OBJECTION_RAISED]
     assert past.completions[0].record()["signal"] == "complete"
-    assert past.operations[0].data["operation_id"] == "op_1"
+    assert past.operations == ({"id": "op_1"},)
 
 
 def test_a_resumed_meeting_runs_again() -> None:
     log = Log(meeting(), answers([]), ended(three_rounds()))
     assert history(log.events).ended
-    log.add("meeting.resumed", changed="limits", note="one more round")
+    log.resume()
     past = history(log.events)
     assert past.status == "running"
     assert past.decision is None

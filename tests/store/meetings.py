@@ -9,10 +9,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from app.coordinator.ports import EventLog, Idempotency
 from app.domain import events
+from app.domain.envelope import NOTHING, Cost
 from app.domain.events import Entry, Event
 from app.domain.meeting import Meeting, Seat
 from tests.clock import START
@@ -31,7 +33,8 @@ def created(id_: str, topic: str = "One repository or several?", **fields: Any) 
         "secretary": "default",
     }
     meeting = Meeting(**(settings | fields))
-    record = {**meeting.record(), "plan": {"prompts": 9}, "warnings": [], "agents": {}}
+    plan = {"prompts": 9, "closing_reserve": NOTHING.record()}
+    record = {**meeting.record(), "plan": plan, "warnings": [], "agents": {}}
     return Entry(events.MEETING_CREATED, record, START, "create")
 
 
@@ -46,8 +49,16 @@ def started() -> Entry:
 
 def reserved(who: str, round_: int = 1) -> Entry:
     """An internal entry."""
-    step = f"round-{round_}/ask/{who}/request"
-    return entry(events.REQUEST_RESERVED, 2, step, who=who, agent="default", turn=0)
+    asked = f"round-{round_}/ask/{who}"
+    request = {
+        "for": asked,
+        "request_id": f"req_{asked}",
+        "reserved": Cost(200, 800, Decimal("0.002")).record(),
+        "closing": False,
+    }
+    return entry(
+        events.REQUEST_RESERVED, 2, f"{asked}/request", who=who, agent="default", turn=0, **request
+    )
 
 
 def reply(who: str, round_: int = 1, text: str = "So be it. [STANCE: AGREE]") -> Entry:

@@ -1,4 +1,4 @@
-"""Opening, reading, listing, ruling on and cancelling meetings."""
+"""Opening, reading, listing, ruling on, cancelling and resuming meetings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from app.api.request_headers import idempotency_key, matches, preferred_wait, we
 from app.api.schemas import answers
 from app.api.schemas.cancel_request import CancelRequest
 from app.api.schemas.meeting_request import KNOWN_FORMATS
+from app.api.schemas.resume_request import ResumeRequest
 from app.api.schemas.ruling_request import RulingRequest
 from app.api.services import Given
-from app.api.wishes import wish_of
+from app.api.wishes import resuming_wish, wish_of
 from app.coordinator.ports import MeetingFilter
 from app.domain.arbitration import Ruling
 from app.domain.errors import Fault
@@ -31,6 +32,13 @@ from app.domain.state import Status
 router = APIRouter(tags=["meetings"])
 
 _BODY = ("malformed-json", "unsupported-media-type", "body-too-large", "not-built-yet")
+_RESUMING = (
+    "meeting-not-ended",
+    "meeting-decided",
+    "operation-unknown",
+    "parent-closed",
+    "log-unavailable",
+)
 _RULING = ("no-question-open", "out-of-scope", "log-unavailable")
 _MOST_METADATA = 10
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})")
@@ -213,6 +221,23 @@ async def rule(request: Request, services: Given, meeting_id: MeetingId) -> Resp
     ruling = Ruling(body.choice, body.reason, body.decided_by, body.conditions or None)
     state = await services.meetings.rule(meeting_id, ruling)
     return json_answer(meeting_view(state, services.clock.now()))
+
+
+@router.post(
+    "/v1/meetings/{meeting_id}/resume",
+    operation_id="resume_meeting",
+    summary="Go on with a meeting that has ended without a decision",
+    status_code=202,
+    response_model=answers.Meeting,
+    response_description="The meeting, which goes on in the background from where it stood.",
+    responses=problems("not-found", *_BODY[:3], *_RESUMING),
+    openapi_extra={"requestBody": {"$ref": "#/components/requestBodies/ResumeMeeting"}},
+)
+async def resume_meeting(request: Request, services: Given, meeting_id: MeetingId) -> Response:
+    wish = resuming_wish(validated(ResumeRequest, await read_json(request)))
+    state = await services.meetings.resume(meeting_id, wish)
+    headers = {"Location": location(meeting_id)}
+    return json_answer(meeting_view(state, services.clock.now()), 202, headers)
 
 
 def _metadata(request: Request) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from app.api.schemas import answers
 from app.api.services import Given
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import MeetingNotEnded
-from app.domain.events import MEETING_ENDED, Event
+from app.domain.events import MEETING_ENDED, MEETING_RESUMED, Event
 from app.domain.outcome import Result
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown
@@ -191,8 +191,12 @@ async def list_decisions(
 
 
 def _refuse_before_end(log: Log, meeting_id: str, instead: str) -> None:
-    if not any(event.type == MEETING_ENDED for event in reversed(log)):
-        raise MeetingNotEnded(f"Meeting {meeting_id} has not ended yet; {instead}.")
+    for event in reversed(log):
+        if event.type == MEETING_ENDED:
+            return
+        if event.type == MEETING_RESUMED:
+            break  # What ended before that goes on.
+    raise MeetingNotEnded(f"Meeting {meeting_id} has not ended yet; {instead}.")
 
 
 async def _written(write: Writer, media: str, log: Log) -> Response:

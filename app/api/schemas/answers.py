@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.domain.meeting import Changed
+from app.domain.operation_terms import Status as OperationStatus
 from app.domain.outcome import Completeness, DeciderKind, DecisionSource, Result, StopReason
 from app.domain.state import Status
 
@@ -122,8 +124,10 @@ class Cancellation(OpenAnswer):
 
 
 class Operations(Answer):
-    pending: int
-    unknown: int
+    """How many saves elsewhere are not known to be there."""
+
+    pending: Annotated[int, Field(description="Requested: the meeting is at work on them.")]
+    unknown: Annotated[int, Field(description="Unknown, or handed over to their owner.")]
 
 
 class ChoiceShown(OpenAnswer):
@@ -151,6 +155,14 @@ class PendingQuestion(Answer):
     opened_at: datetime
 
 
+class ResumptionShown(Answer):
+    """One resuming of a meeting that had ended without a decision."""
+
+    changed: Changed
+    note: str
+    at: datetime
+
+
 class Meeting(Answer):
     """A meeting: what it is, where it stands, what it may still spend, what came of it."""
 
@@ -171,6 +183,7 @@ class Meeting(Answer):
     operations: Operations
     parent_id: str | None
     children: list[str]
+    resumptions: list[ResumptionShown]
     plan: Record
     warnings: list[str]
     created_at: datetime
@@ -269,6 +282,35 @@ class ObjectionList(PageOf):
 
 class DissentList(PageOf):
     items: list[DissentShown]
+
+
+class OperationShown(OpenAnswer):
+    """Something saved elsewhere: confirmed once a GET of the same URL has given it back."""
+
+    id: Annotated[str, Field(examples=["op_01JD0Z3K7W_5f0c2b"])]
+    meeting_id: str
+    subject: Literal["deliverable", "record"]
+    url: str
+    state: OperationStatus
+    reason: Annotated[str | None, Field(description="Why it is not, or not yet, confirmed.")]
+    version: Annotated[str | None, Field(description="The ETag of what is there.")]
+    sha256: str
+    owner: Annotated[str, Field(description="Who sees to it once it is handed over.")]
+    requested_at: datetime
+    writes: int
+    check_deadline_seconds: float
+    check_deadline: Annotated[datetime | None, Field(description="Null before the first write.")]
+    next_check_at: Annotated[
+        datetime | None, Field(description="Handed over: when it is looked at again by itself.")
+    ]
+
+
+class OperationList(PageOf):
+    items: list[OperationShown]
+
+
+class OperationPage(PageOf):
+    items: list[OperationShown]
 
 
 class DecisionRecord(OpenAnswer):

@@ -9,14 +9,6 @@ from pydantic import Field
 from app.api.schemas.words import Url, Wire, Word
 
 
-class Destination(Wire):
-    """Where a deliverable is saved."""
-
-    url: Url
-    check_deadline_seconds: Annotated[float, Field(gt=0)] = 30
-    owner: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-
-
 class Webhook(Wire):
     """Where the meeting's events are sent."""
 

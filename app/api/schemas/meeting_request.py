@@ -7,8 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.schemas.later_fields import Destination, Webhook
-from app.api.schemas.parts import Seconds, WireArbiter, WireCriterion, WireGate, WireMaterial
+from app.api.schemas.later_fields import Webhook
+from app.api.schemas.parts import (
+    Seconds,
+    WireArbiter,
+    WireCriterion,
+    WireDestination,
+    WireGate,
+    WireMaterial,
+)
 from app.api.schemas.words import (
     MAY_BE_EMPTY,
     ON_ONE_LINE,
@@ -41,6 +48,7 @@ Motion = Annotated[str, Field(min_length=1, max_length=MOST_MOTION_CHARACTERS), 
 Context = Annotated[str, Field(max_length=100_000), MAY_BE_EMPTY]
 Option = Annotated[str, Field(min_length=1, max_length=200), ON_ONE_LINE]
 Role = Annotated[str, Field(max_length=500), MAY_BE_EMPTY]
+MeetingId = Annotated[str, Field(min_length=1, max_length=100)]
 MetadataText = Annotated[str, Field(max_length=512), MAY_BE_EMPTY]
 
 
@@ -85,11 +93,11 @@ class MeetingRequest(Wire):
     completion_gate: bool | WireGate | None = None
     materials: Annotated[tuple[WireMaterial, ...], Field(max_length=50)] = ()
     criteria: Annotated[tuple[WireCriterion, ...], Field(max_length=50)] = ()
-    destination: Annotated[Destination | None, Later()] = None
+    destination: WireDestination | None = None
     domains: Annotated[tuple[Word, ...], Field(max_length=50)] = ()
     language: Language = "en"
     identities: Identities = "hidden"
-    parent_id: Annotated[str | None, Later()] = None
+    parent_id: MeetingId | None = None
     ephemeral: bool = False
     webhook: Annotated[Webhook | None, Later()] = None
     accept_vague: Annotated[bool, Later(False)] = False

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.api.schemas.words import SAYS_SOMETHING, AgentName, Wire, Word
+from app.api.schemas.words import ON_ONE_LINE, SAYS_SOMETHING, AgentName, Url, Wire, Word
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -28,6 +28,23 @@ class WireArbiter(Wire):
         AgentName | None, Field(description="With `agent`, and only with it: who is asked to rule.")
     ] = None
     name: Annotated[Word | None, Field(description="How the record names the arbiter.")] = None
+
+
+class WireDestination(Wire):
+    """Where a review's deliverable is saved; in every other format, the decision record."""
+
+    url: Annotated[
+        Url,
+        Field(description="It is PUT there and read back; https, and no address of ours."),
+    ]
+    check_deadline_seconds: Annotated[
+        Seconds,
+        Field(description="After the first write; then what is still open is handed over."),
+    ] = 30
+    owner: Annotated[
+        Annotated[str, Field(min_length=1, max_length=200), ON_ONE_LINE] | None,
+        Field(description="Who sees to it then: else the person who may rule, or `caller`."),
+    ] = None
 
 
 class WireMaterial(Wire):

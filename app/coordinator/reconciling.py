@@ -1,0 +1,125 @@
+"""Looks after what a meeting's end left open at its destination (PROTOCOLS 13).
+
+After the end there are only looks: nothing is written any more. What a look shows goes into the
+log and is no public event, since nothing public follows a meeting's end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from app.coordinator.ports import Clock, Destinations, EventLog
+from app.domain import events
+from app.domain.errors import LogConflict, NotFound
+from app.domain.events import Entry, Event
+from app.domain.meeting import Json
+from app.domain.operation import LONGEST_PATIENCE, OperationState, decide
+from app.domain.operation_log import (
+    entries_of,
+    happened,
+    is_open,
+    operation_record,
+    operation_state,
+    under_way,
+)
+from app.domain.operation_terms import (
+    Check,
+    Checked,
+    Finding,
+    GivenUp,
+    GiveUp,
+    HandedOver,
+    HandOver,
+    Happening,
+    Look,
+    Wait,
+    Write,
+)
+from app.domain.state import fold
+
+_NEVER_SENT = "The meeting ended before it was sent."
+
+
+class Reconciliation:
+    """One for a process; any process may look at any operation."""
+
+    def __init__(self, log: EventLog, clock: Clock, destinations: Destinations) -> None:
+        self._log = log
+        self._clock = clock
+        self._destinations = destinations
+
+    async def tend(self, meeting_id: str) -> datetime | None:
+        """Do what is due for the operations that an ended meeting left open.
+
+        The time from which there is something to do again; None: never by itself.
+        """
+        log = await self._log.read(meeting_id)
+        left = [id_ for id_, record in fold(log).operations.items() if is_open(record)]
+        times = [await self._tend(meeting_id, id_) for id_ in left]
+        return min((at for at in times if at is not None), default=None)
+
+    async def look(self, meeting_id: str, id_: str) -> Mapping[str, Json]:
+        """The operation's record after one look now.
+
+        Without a look if it has ended, or while a run of the meeting is at work on it and looks by
+        itself. Raises ``NotFound``.
+        """
+        log = await self._log.read(meeting_id)
+        noted = entries_of(log, id_)
+        if not noted:
+            raise NotFound(f"There is no operation {id_}.")
+        state = operation_state(noted)
+        if state.ended or under_way(log, id_):
+            return operation_record(meeting_id, state)
+        found = await self._find(state, Check(LONGEST_PATIENCE))
+        return operation_record(meeting_id, await self._note(meeting_id, id_, found))
+
+    async def _tend(self, meeting_id: str, id_: str) -> datetime | None:
+        while True:
+            log = await self._log.read(meeting_id)
+            if under_way(log, id_):
+                return None  # The meeting has been resumed, and its run sees to it.
+            state, now = operation_state(entries_of(log, id_)), self._clock.now()
+            match decide(state, now):
+                case Check() as check:
+                    await self._note(meeting_id, id_, await self._find(state, check))
+                case HandOver(_, next_check):
+                    await self._note(meeting_id, id_, HandedOver(now, next_check))
+                case GiveUp(reason):
+                    await self._note(meeting_id, id_, GivenUp(now, reason))
+                case Write() if state.deadline is None:
+                    await self._note(meeting_id, id_, GivenUp(now, _NEVER_SENT))
+                case Write():
+                    return state.deadline
+                case Wait(until):
+                    return until
+                case _:
+                    return None
+
+    async def _find(self, state: OperationState, check: Check) -> Checked:
+        try:
+            finding = await self._destinations.look(state.operation, check)
+        except Exception as bug:
+            reason = f"The call to the destination failed on our side ({type(bug).__name__})."
+            finding = Finding(Look.NO_ANSWER, reason)
+        return Checked(self._clock.now(), finding)
+
+    async def _note(self, meeting_id: str, id_: str, happening: Happening) -> OperationState:
+        """Where the operation stands with this noted, unless it had ended before."""
+        while True:
+            log = await self._log.read(meeting_id)
+            before = operation_state(entries_of(log, id_))
+            if before.ended:
+                return before
+            after = before.after(happening)
+            try:
+                await self._log.append(meeting_id, log[-1].seq, [_entry(log, after, happening)])
+            except LogConflict:
+                continue
+            return after
+
+
+def _entry(log: Sequence[Event], after: OperationState, happening: Happening) -> Entry:
+    data = happened(log[0].meeting_id, after, happening)
+    return Entry(events.OPERATION_RECONCILED, data, happening.at)

@@ -1,0 +1,41 @@
+"""Going on with a meeting that has ended without a decision (PROTOCOLS 12, resuming).
+
+A resumed meeting goes on where it stood: rounds, spending and record continue. The meeting's own
+``limits`` and ``materials`` are always those in force now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.domain.meeting import Json, Limits, Material, Meeting, Resumption
+
+
+def resumed(meeting: Meeting, record: Mapping[str, Json]) -> Meeting:
+    """The meeting as it goes on after this ``meeting.resumed``."""
+    given = [Material(**material) for material in record["materials"]]
+    resumption = Resumption(
+        record["changed"], record["note"], record["after_round"], meeting.materials
+    )
+    return replace(
+        meeting,
+        limits=Limits.read(record["limits"]),
+        materials=updated(meeting.materials, given),
+        resumptions=(*meeting.resumptions, resumption),
+    )
+
+
+def updated(materials: Sequence[Material], given: Sequence[Material]) -> tuple[Material, ...]:
+    """The materials with those given now in place of the ones with the same id, or behind."""
+    new = {material.id: material for material in given}
+    kept = [new.pop(material.id, material) for material in materials]
+    return (*kept, *new.values())
+
+
+def materials_in(meeting: Meeting, round_: int) -> tuple[Material, ...]:
+    """The materials that this round was, or is, held on."""
+    for resumption in meeting.resumptions:
+        if round_ <= resumption.after_round:
+            return resumption.materials_before
+    return meeting.materials

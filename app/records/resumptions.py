@@ -1,0 +1,70 @@
+"""What records show of each resuming: what had changed, and which outcome stood until then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.domain.meeting import Json, Limits
+from app.records.catalogue import Words
+from app.records.containment import inline, quoted, table
+from app.records.history import History
+from app.records.legs import Resumed
+from app.records.opening import material_line
+from app.records.verdict import cancelled, stopped
+from app.records.weakness import bullets
+
+
+def resumptions(words: Words, past: History) -> Iterator[str]:
+    for each in past.resumptions:
+        yield from resumption(words, each)
+
+
+def resumption(words: Words, each: Resumed) -> Iterator[str]:
+    yield f"## {words('heading.resumed', number=each.number)}"
+    changed = words.either(f"resumed.{each.changed}", inline(each.changed))
+    key = "resumed.told" if each.after_round else "resumed.told_before_rounds"
+    yield words(key, at=words.moment(each.at), changed=changed, round=each.after_round)
+    yield quoted(each.note)
+    yield words(
+        "resumed.before",
+        at=words.moment(each.ended_at),
+        result=words(f"result.{each.decision['result']}"),
+        stopped=stopped(words, each.decision),
+    )
+    if each.cancellation is not None:
+        # What nobody could confirm as stopped stays visible (PROTOCOLS 12).
+        yield from cancelled(words, each.cancellation)
+    rows = list(_changed_limits(words, each))
+    if rows:
+        yield words("resumed.new_limits")
+        yield table([words(f"label.{key}") for key in ("item", "from", "to")], rows)
+    else:
+        yield words("resumed.same_limits")
+    if each.materials:
+        yield words("resumed.new_materials")
+        yield bullets([material_line(words, material) for material in each.materials])
+    if each.acknowledged:
+        ids = words.joined(inline(id_) for id_ in each.acknowledged)
+        yield words("resumed.acknowledged", ids=ids)
+
+
+def _changed_limits(words: Words, each: Resumed) -> Iterator[list[str]]:
+    before, after = _limits_shown(words, each.limits_before), _limits_shown(words, each.limits)
+    for key, shown in after.items():
+        if before[key] != shown:
+            yield [words(f"label.{key}"), before[key], shown]
+
+
+def _limits_shown(words: Words, limits: Limits) -> dict[str, str]:
+    def or_none(limit: Json, shown: str) -> str:
+        return words("measure.none") if limit is None else shown
+
+    return {
+        "rounds": str(limits.rounds),
+        "time": words.seconds(limits.seconds),
+        "reply_time": words.seconds(limits.reply_seconds),
+        "money": or_none(limits.usd, words("measure.usd", usd=limits.usd)),
+        "tokens": or_none(limits.tokens, str(limits.tokens)),
+        "no_progress": str(limits.no_progress_rounds),
+        "arbitration_time": words.seconds(limits.arbitration_seconds),
+    }

@@ -1,0 +1,250 @@
+"""Meetings that open meetings: one envelope, one deadline, one cancel (PROTOCOLS 12, trees)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from app.coordinator.cancellation import request_cancellation
+from app.coordinator.ports import Request
+from app.domain.errors import InvalidRequest
+from app.domain.meeting import Limits
+from app.domain.trees import DEEPEST, ParentClosed
+from tests.coordinator.live_table import ConveningAgent, LiveTable
+from tests.coordinator.table import Behaviour, ended, of_type, stances
+
+LIMIT = 4_800
+"""Tokens that are enough for one meeting of three rounds between two."""
+
+MakeTable = Callable[..., LiveTable]
+
+
+@pytest.fixture
+async def table(tmp_path: Path) -> AsyncIterator[MakeTable]:
+    made: list[LiveTable] = []
+
+    def make(**behaviours: Behaviour) -> LiveTable:
+        made.append(LiveTable(tmp_path / str(len(made)), **behaviours))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.close()
+
+
+async def test_an_agent_that_holds_a_meeting_within_its_reply_stays_inside(
+    table: MakeTable,
+) -> None:
+    held = table(a=stances("AGREE"), b=stances("AGREE"))
+    below: list[str] = []
+
+    async def convene(request: Request) -> str:
+        child = await held.opened(seated=["a", "b"], parent_id=request.meeting_id)
+        below.append(child)
+        await held.service.ended(child)
+        return "We talked it over. [STANCE: AGREE]"
+
+    held.agents["chief"] = held.directory.agents["chief"] = ConveningAgent("chief", convene)
+    limits = Limits(tokens=200_000, seconds=100, rounds=2)
+    parent = await held.opened(seated=["chief", "a"], limits=limits)
+    events = await held.end(parent)
+    assert ended(events)["consensus"] == "FULL_CONSENSUS"
+    (child,) = below
+
+    opened = (await held.log.state(child)).meeting
+    above = await held.log.state(parent)
+    assert (opened.parent_id, opened.ancestors) == (parent, (parent,))
+    assert above.children == {child: True}
+    # 200,000 less what the parent had drawn and keeps back for its own closing.
+    assert opened.limits.tokens is not None
+    assert opened.limits.tokens < 200_000
+    assert opened.limits.rounds == 2
+    assert opened.limits.seconds == 90
+    started = of_type(await held.events(child), "meeting.started")[0]
+    assert started.data["deadline"] == "2026-11-30T09:01:30Z"
+
+    own = (await held.log.state(child)).spent
+    assert own.tokens == 3 * 120, "two replies and a synthesis"
+    assert above.drawn.spent == above.spent + own
+    decision = of_type(events, "decision.recorded")[0].data["spent"]
+    assert decision["tokens"] == {"input": 600, "output": 120}
+    assert decision["replies"] == 4
+
+
+async def test_limits_are_the_smaller_of_the_two(table: MakeTable) -> None:
+    held = table(a=lambda _: None, b=lambda _: None)
+    parent = await held.opened(limits=Limits(usd=Decimal(1), rounds=2, reply_seconds=500))
+    await held.agents["b"].asked.wait()
+    held.clock.advance(100)
+    small = Limits(usd=Decimal("0.5"), tokens=9_000, seconds=50, rounds=2)
+    large = Limits(usd=Decimal(5), seconds=5_000, rounds=20)
+    for wanted, got in [
+        (small, small),
+        (large, Limits(usd=Decimal(1), seconds=470, rounds=2)),
+        (Limits(), Limits(usd=Decimal(1), seconds=470, rounds=2)),
+    ]:
+        child = (await held.log.state(await held.opened(parent_id=parent, limits=wanted))).meeting
+        assert child.limits == got
+        assert child.ends_by == held.clock.now() + timedelta(seconds=470)
+    await held.service.cancel(parent, None)
+    await held.end(parent)
+
+
+async def test_the_deadline_of_a_child_is_never_past_its_parents(table: MakeTable) -> None:
+    """However late the child begins: its deadline counts from its parent's."""
+    held = table(a=lambda _: None, b=lambda _: None)
+    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nobody begins yet
+    parent = await held.opened(limits=Limits(seconds=100))
+    child = await held.opened(parent_id=parent)
+    held.clock.advance(60)
+    task = asyncio.create_task(held.runner.advance(child))
+    await held.until(child, "meeting.started")
+    (started,) = of_type(await held.events(child), "meeting.started")
+    assert started.data["deadline"] == "2026-11-30T09:01:30Z"
+    await held.agents["b"].asked.wait()
+    held.clock.advance(30)
+    await task
+    assert ended(await held.events(child))["stopped_by"] == "deadline"
+
+
+@pytest.mark.parametrize("with_child", [False, True])
+async def test_a_parent_pays_for_its_child(table: MakeTable, with_child: bool) -> None:
+    """What is enough for the parent alone is not enough for it and its child."""
+    held = table(a=stances("AGREE", "DISAGREE"), b=stances("DISAGREE", "AGREE"))
+    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]
+    parent = await held.opened(limits=Limits(tokens=LIMIT))
+    if with_child:
+        await held.runner.advance(await held.opened(parent_id=parent))
+    await held.runner.advance(parent)
+    outcome = ended(await held.events(parent))
+    assert outcome["stopped_by"] == ("budget" if with_child else "rounds")
+    assert outcome["completeness"] == "partial"
+    state = await held.log.state(parent)
+    assert state.drawn.spent.tokens <= LIMIT
+    assert state.drawn.reserved.tokens == 0
+
+
+async def test_five_levels_and_no_more(table: MakeTable) -> None:
+    held = table(a=lambda _: None, b=lambda _: None)
+    id_ = None
+    for _ in range(DEEPEST):
+        id_ = await held.opened(parent_id=id_)
+    with pytest.raises(InvalidRequest) as refusal:
+        await held.open(parent_id=id_)
+    assert refusal.value.faults[0].pointer == "#/parent_id"
+
+
+async def test_below_nothing_below_an_end_and_below_a_spent_envelope(table: MakeTable) -> None:
+    held = table(a=stances("AGREE"), b=stances("AGREE"))
+    with pytest.raises(InvalidRequest, match="parent_id"):
+        await held.open(parent_id="mtg_none")
+    done = await held.opened()
+    await held.end(done)
+    with pytest.raises(ParentClosed):
+        await held.open(parent_id=done)
+    held.agents["a"].behave = lambda _: None
+    late = await held.opened(limits=Limits(seconds=100, reply_seconds=99))
+    await held.until(late, "request.reserved")
+    held.clock.advance(90)
+    with pytest.raises((InvalidRequest, ParentClosed)):
+        await held.open(parent_id=late)
+    await held.end(late)
+
+
+async def test_cancelling_a_parent_cancels_its_children(table: MakeTable) -> None:
+    held = table(a=lambda _: None, b=stances("AGREE"))
+    held.agents["a"].stop_state = "stopped"
+    parent = await held.opened()
+    child = await held.opened(parent_id=parent)
+    grandchild = await held.opened(parent_id=child)
+    for id_ in (parent, child, grandchild):
+        await held.until(id_, "reply.received")
+    state, first = await held.service.cancel(parent, "enough")
+    assert first
+    assert state.cancellation is not None
+    kinds = {(item["kind"], item["state"]) for item in state.cancellation["items"]}
+    assert kinds == {("request", "requested"), ("child", "requested")}
+    for id_ in (parent, child, grandchild):
+        events = await held.end(id_)
+        assert ended(events)["result"] == "cancelled"
+        closed = of_type(events, "cancellation.closed")[0].data
+        assert closed["state"] == "stopped"
+        assert {item["state"] for item in closed["items"]} == {"stopped"}
+    told = of_type(await held.events(parent), "cancellation.acknowledged")
+    assert [each.data["ref"] for each in told] == [child]
+    asked = of_type(await held.events(grandchild), "cancellation.requested")[0]
+    assert child in asked.data["reason"]
+
+
+async def test_a_child_that_does_not_end_in_the_window_is_unconfirmed(table: MakeTable) -> None:
+    """Told to stop, acknowledged, and never seen to stop: it is not called stopped."""
+    held = table(a=lambda _: None, b=lambda _: None)
+    parent = await held.opened()
+    await held.until(parent, "request.reserved")
+    wake = held.dispatch.wake
+    held.dispatch.wake = lambda id_, at=None: wake(id_, at) if id_ == parent else None  # type: ignore[method-assign]
+    child = await held.opened(parent_id=parent)
+    await held.service.cancel(parent, None)
+    await held.until(parent, "cancellation.acknowledged")
+    held.clock.advance(9.9)
+    assert (await held.log.state(parent)).status == "cancelling"
+    while not (await held.log.state(parent)).ended:
+        held.clock.advance(0.1)
+        await held.until(parent, "meeting.created")
+    closed = of_type(await held.events(parent), "cancellation.closed")[0].data
+    states = {item["ref"]: item["state"] for item in closed["items"]}
+    assert states[child] == "unconfirmed"
+    assert closed["state"] == "unconfirmed"
+    assert (await held.log.state(child)).cancellation is not None
+    await held.runner.advance(child)
+    assert ended(await held.events(child))["result"] == "cancelled"
+    after = await held.log.state(parent)
+    assert after.cancellation is not None
+    assert {i["state"] for i in after.cancellation["items"] if i["ref"] == child} == {"unconfirmed"}
+
+
+async def test_a_child_learns_of_the_cancel_when_it_wants_to_ask(table: MakeTable) -> None:
+    """Even where nobody tells it, nothing is sent below a meeting that is being cancelled."""
+    held = table(a=stances("AGREE"), b=stances("AGREE"))
+    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]
+    parent = await held.opened()
+    child = await held.opened(parent_id=parent)
+    await held.service.cancel(parent, None)
+    await held.runner.advance(child)
+    events = await held.events(child)
+    assert ended(events)["result"] == "cancelled"
+    assert not held.agents["a"].requests
+    assert not of_type(events, "reply.received")
+
+
+async def test_a_child_that_learns_of_the_cancel_in_mid_round_waits_for_nobody(
+    table: MakeTable,
+) -> None:
+    """One participant hangs while another's second asking is refused: no clock need move."""
+    held = table(a=lambda _: None)
+    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]
+    parent = await held.opened(seated=["a", "secretary"])
+
+    async def convene(request: Request) -> str:
+        await held.agents["a"].asked.wait()
+        await request_cancellation(held.log, held.clock, parent, None)
+        return "This is no ballot."
+
+    held.agents["b"] = held.directory.agents["b"] = ConveningAgent("b", convene)
+    child = await held.opened(
+        seated=["a", "b"], parent_id=parent, format="vote", options=("X", "Y")
+    )
+    await held.runner.advance(child)
+    events = await held.events(child)
+    assert ended(events)["result"] == "cancelled"
+    (closed,) = of_type(events, "cancellation.closed")
+    assert {item["participant"]: item["state"] for item in closed.data["items"]} == {
+        "a": "unconfirmed",
+        "b": "stopped",
+    }
+    assert len(held.agents["b"].requests) == 1

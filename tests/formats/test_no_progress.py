@@ -1,0 +1,283 @@
+"""Kinds of no progress (PROTOCOLS 11): what must be called a stall, and what only looks like it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from app.domain import events
+from app.domain.arbitration import Ruling
+from app.domain.meeting import Arbiter, Criterion, Limits, Material
+from app.domain.outcome import Result, StopReason
+from app.domain.steps import Ask
+from tests.formats.ballots import casts, vote, voting
+from tests.formats.by_hand import SUMMARY, SYNTHESIS, Answer, Held, hold, meeting
+from tests.formats.review_by_hand import (
+    MATERIALS,
+    Said,
+    judged,
+    objection,
+    review,
+    rounds,
+    written,
+)
+from tests.formats.test_debate import answered, opening
+
+MANY = Limits(rounds=8)
+FAILS: dict[str, Any] = {"criteria": {"c2": "fail"}}
+FAILING = judged(**FAILS)
+TWO = (*MATERIALS, Material("m2", "1", "The pager was flat. Its owner is on leave."))
+
+
+def stall_of(held: Held) -> Mapping[str, Any] | None:
+    """What is told of a stall; the outcome says the same."""
+    told = held.told(events.PROGRESS_STALLED)
+    found = held.ended.findings.get("stalled")
+    assert [found] == told or (found is None and not told)
+    assert (found is not None) is (held.ended.stopped_by is StopReason.NO_PROGRESS)
+    return found
+
+
+def kind_of(held: Held) -> str | None:
+    found = stall_of(held)
+    return None if found is None else found["kind"]
+
+
+def reviewed(*given: Mapping[str, Said], **fields: Any) -> Held:
+    """A review that goes on for eight rounds, the last ones all alike, unless it stalls."""
+    return hold(review(**({"limits": MANY} | fields)), rounds(*given))
+
+
+# --- circular -----------------------------------------------------------------------------------
+
+
+def test_closing_and_reopening_the_same_point_is_going_in_circles() -> None:
+    """Though in every second round an objection is closed."""
+    raised, closed = judged(objection(), **FAILS), judged(closed=["obj-1"], **FAILS)
+    held = reviewed(*({"ben": each} for each in (raised, closed) * 4))
+    found = stall_of(held)
+    assert found is not None
+    assert (found["kind"], found["round"], found["reopened"]) == ("circular", 4, ["obj-1"])
+
+
+def test_a_new_point_after_each_closed_one_is_none() -> None:
+    """Every objection rests on another place: that is new evidence, and closing it counts."""
+    quotes = ("The outage", "lasted", "4 hours", "Nobody", "had the pager")
+    given = [
+        {
+            "ben": judged(
+                objection(quote, point=f"p{number}"),
+                closed=[f"obj-{number}"] if number else [],
+                **FAILS,
+            )
+        }
+        for number, quote in enumerate(quotes)
+    ]
+    assert kind_of(reviewed(*given, limits=Limits(rounds=5))) is None
+
+
+def test_going_back_to_an_earlier_text_is_going_in_circles() -> None:
+    """Though the check that the text passes or fails changes its result each time."""
+    texts = (written("The owner is Dee."), written("Dee has it."))
+    held = reviewed(*({"ann": text, "ben": FAILING} for text in texts * 4))
+    assert kind_of(held) == "circular"
+
+
+def test_new_texts_that_change_results_back_and_forth_are_none() -> None:
+    texts = [written(f"{'The owner' if n % 2 else 'It'} is Dee, version {n}.") for n in range(8)]
+    held = reviewed(*({"ann": text, "ben": FAILING} for text in texts))
+    assert (kind_of(held), held.ended.stopped_by) == (None, StopReason.ROUNDS)
+
+
+# --- stalemate ----------------------------------------------------------------------------------
+
+
+def test_other_words_for_the_same_draft_and_the_same_objection_are_a_stalemate() -> None:
+    given = [
+        {
+            "ann": written(f"The owner is Dee, as said before in {number} other words."),
+            "ben": judged(
+                objection(point=f"the duration is missing, put in way {number}"), **FAILS
+            ),
+        }
+        for number in range(8)
+    ]
+    held = reviewed(*given)
+    found = stall_of(held)
+    assert found is not None
+    assert (found["kind"], found["round"]) == ("stalemate", 3)
+
+
+def test_the_same_draft_is_none_while_checks_advance() -> None:
+    """Word for word the same text, and round by round another criterion is found to pass."""
+    criteria = tuple(Criterion(f"c{number}", "is right") for number in range(5))
+    given = [
+        {
+            name: judged(criteria={f"c{n}": "pass" if n < number else "fail" for n in range(5)})
+            for name in ("ben", "cy")
+        }
+        for number in range(6)
+    ]
+    held = reviewed(*given, criteria=criteria)
+    assert (kind_of(held), held.ended.result) == (None, Result.DECIDED)
+
+
+def test_only_preferences_left_while_a_criterion_fails_is_a_stalemate() -> None:
+    taste = judged(objection(severity="preference"), **FAILS)
+    assert kind_of(reviewed({"ben": taste})) == "stalemate"
+
+
+def test_a_preference_that_is_closed_is_none() -> None:
+    taste = judged(objection(severity="preference"))
+    closed = judged(closed=["obj-1"])
+    held = reviewed({"ben": taste, "cy": FAILING}, {"ben": closed, "cy": FAILING}, {})
+    assert (kind_of(held), held.ended.result) == (None, Result.DECIDED)
+
+
+# --- waiting ------------------------------------------------------------------------------------
+
+A, B, C = (f"Participant {letter}" for letter in "ABC")
+
+
+def waits(ann: str | None, ben: str | None, cy: str | None) -> Mapping[str, Said]:
+    return {
+        "ann": written(waiting_for=ann),
+        "ben": judged(waiting_for=ben, **FAILS),
+        "cy": judged(waiting_for=cy, **FAILS),
+    }
+
+
+@pytest.mark.parametrize(
+    ("who", "circle"),
+    [
+        ((B, A, None), ["ann", "ben"]),
+        ((B, C, A), ["ann", "ben", "cy"]),
+        ((B, C, B), ["ben", "cy"]),
+        ((" ben ", "ANN", "the log"), ["ann", "ben"]),
+    ],
+    ids=["two", "three", "a tail before the circle", "by name"],
+)
+def test_who_wait_for_each_other(
+    who: tuple[str | None, str | None, str | None], circle: list[str]
+) -> None:
+    found = stall_of(reviewed(waits(*who)))
+    assert found is not None
+    assert (found["kind"], found["waiting"]) == ("mutual_wait", circle)
+
+
+@pytest.mark.parametrize(
+    "who",
+    [(B, C, None), (B, None, B), (A, B, C), ("the log", "the log", "the log"), (B, "the log", A)],
+    ids=["a chain", "two for one", "each for itself", "for an input", "a chain to an input"],
+)
+def test_who_wait_without_a_circle(who: tuple[str | None, str | None, str | None]) -> None:
+    found = stall_of(reviewed(waits(*who)))
+    assert found is not None
+    assert (found["kind"], found["waiting"]) == ("stalemate", [])
+
+
+def test_waiting_for_each_other_is_none_while_something_moves() -> None:
+    quotes = ("The outage", "lasted", "4 hours", "Nobody", "had the pager")
+    given = [
+        {
+            "ann": written(waiting_for=B),
+            "ben": judged(objection(quote), waiting_for=A, **FAILS),
+        }
+        for quote in quotes
+    ]
+    assert kind_of(reviewed(*given, limits=Limits(rounds=5))) is None
+
+
+# --- positions ----------------------------------------------------------------------------------
+
+
+def said(stances: Mapping[str, str], words: str) -> Answer:
+    """A round table's replies in ever other words; ``stances`` has one letter a round."""
+    full = {"A": "AGREE", "D": "DISAGREE", "N": "NEUTRAL"}
+
+    def answer(ask: Ask) -> str:
+        if ask.office != "participant":
+            return SYNTHESIS if ask.template.endswith("synthesis") else SUMMARY
+        letter = stances[ask.who][min(ask.round, len(stances[ask.who])) - 1]
+        return f"{words.format(ask.round)} [STANCE: {full[letter]}]"
+
+    return answer
+
+
+def test_a_round_table_in_other_words_is_a_stalemate() -> None:
+    same = {"ann": "A", "ben": "D", "cy": "N"}
+    held = hold(meeting("roundtable", limits=MANY), said(same, "Reason number {}."))
+    assert stall_of(held) == {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
+
+
+def test_a_round_table_in_the_same_words_is_none_while_stances_move() -> None:
+    moving = {"ann": "AADDAADD", "ben": "D", "cy": "N"}
+    held = hold(meeting("roundtable", limits=MANY), said(moving, "As I said."))
+    assert (kind_of(held), held.ended.stopped_by) == (None, StopReason.ROUNDS)
+
+
+def debating(concerns: tuple[str, ...], confidence: str = "7") -> Held:
+    """Everybody backs itself; the first one names one concern a round."""
+
+    def answer(ask: Ask) -> str:
+        if ask.office != "participant":
+            return SYNTHESIS if ask.template.endswith("synthesis") else SUMMARY
+        concern = concerns[min(ask.round, len(concerns)) - 1]
+        if ask.round == 1:
+            return opening(ask.who, concerns=f"- {concern}")
+        sure = int(confidence[min(ask.round, len(confidence)) - 1])
+        own: str = ask.variables["label"]
+        more = {"CONCERNS": concern} if ask.who == "ann" else {}
+        return answered(ask.who, ask.round, own, sure, **more)
+
+    return hold(meeting("debate", limits=MANY), answer)
+
+
+def test_a_debate_with_the_same_concern_in_other_words_is_a_stalemate() -> None:
+    held = debating(
+        (
+            "The build will take too long on the old machines.",
+            "On the old machines the build will take too long!",
+            "The build will, on old machines, take too long.",
+        ),
+        confidence="7567",
+    )
+    assert stall_of(held) == {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
+
+
+def test_a_debate_with_a_new_concern_each_round_is_none() -> None:
+    new = "Cost|Who is on call|Licences|Data leaves the EU|Nobody knows Rust|Slow phones|Peak|Law"
+    held = debating(tuple(new.split("|")))
+    assert (kind_of(held), held.ended.stopped_by) == (None, StopReason.ROUNDS)
+
+
+def ballots(*rounds_: str, **fields: Any) -> Held:
+    """A letter a voter and ballot, each time with other reasons and another confidence."""
+    given = [
+        [vote(letter, 0.5 + number / 20, rationale=f"reason {number}") for letter in letters]
+        for number, letters in enumerate(rounds_)
+    ]
+    return hold(voting(revotes=5, limits=MANY, **fields), casts(*given))
+
+
+def test_the_same_votes_for_other_reasons_are_a_stalemate() -> None:
+    held = ballots(*["ABC"] * 6)
+    assert stall_of(held) == {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
+
+
+def test_votes_that_move_are_none_even_with_the_same_count() -> None:
+    held = ballots("ABC", "BCA", "CAB", "ABC", "BCA", "CAB")
+    assert (kind_of(held), held.ended.stopped_by) == (None, StopReason.THRESHOLD)
+
+
+def test_the_record_of_a_ruling_still_says_that_it_had_stalled() -> None:
+    same = {"ann": "A", "ben": "D", "cy": "N"}
+    stuck = meeting("roundtable", limits=MANY, arbiter=Arbiter("human", name="Dana"))
+    ruling = Ruling("adopt", "it holds", "Dana")
+    held = hold(stuck, said(same, "Reason {}."), ruling=ruling)
+    assert held.ended.stopped_by is StopReason.RULING
+    assert held.ended.findings["stalled"]["kind"] == "stalemate"
+    json.dumps(held.ended.findings)

@@ -1,0 +1,110 @@
+"""Saves elsewhere as the store keeps and lists them (PROTOCOLS 13)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.coordinator.ports import OperationFilter
+from app.domain import events
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.events import Entry
+from app.domain.operation import OperationState
+from app.domain.operation_log import begun, happened
+from app.domain.operation_terms import (
+    Checked,
+    Fate,
+    Finding,
+    HandedOver,
+    Happening,
+    Look,
+    Operation,
+    Sent,
+    WriteAnswer,
+    Written,
+)
+from tests.clock import START
+from tests.store.conftest import Store
+from tests.store.meetings import created, started
+
+UNKNOWN = (Sent(START), Written(START, WriteAnswer(Fate.UNCLEAR)))
+HANDED_OVER = (*UNKNOWN, HandedOver(START, START + timedelta(seconds=300)))
+CONFIRMED = (*UNKNOWN, Checked(START, Finding(Look.SAME, version='"v1"')))
+
+
+async def _save(store: Store, meeting_id: str, *happenings: Happening, ends: bool = False) -> str:
+    """A meeting with one operation to which this has happened, all in one append."""
+    state = OperationState(Operation(f"op_{meeting_id}", "https://x.example/", "0", "dee", START))
+    entries = [created(meeting_id), started()]
+    entries.append(Entry(events.OPERATION_HAPPENED, begun(meeting_id, state, "x"), START))
+    for happening in happenings:
+        state = state.after(happening)
+        data = happened(meeting_id, state, happening)
+        entries.append(Entry(events.OPERATION_HAPPENED, data, START))
+    if ends:
+        outcome: dict[str, Any] = {
+            "result": "decided",
+            "decision": "x",
+            "synthesis": None,
+            "dissents": [],
+        }
+        content = {"outcome": outcome, "ended_at": START.isoformat()}
+        entries.append(Entry(events.MEETING_ENDED, content, START))
+    await store.log.append(meeting_id, 0, entries)
+    return state.operation.id
+
+
+async def test_the_latest_record_is_kept(store: Store) -> None:
+    id_ = await _save(store, "mtg_a", *CONFIRMED)
+    record = await store.archive.operation(id_)
+    assert (record["state"], record["version"], record["meeting_id"]) == (
+        "confirmed",
+        '"v1"',
+        "mtg_a",
+    )
+    assert (await store.archive.state("mtg_a")).operations == {id_: record}
+    with pytest.raises(NotFound):
+        await store.archive.operation("op_none")
+
+
+async def test_a_later_look_changes_it_without_a_public_event(store: Store) -> None:
+    id_ = await _save(store, "mtg_a", *HANDED_OVER, ends=True)
+    public = await store.archive.events("mtg_a", 0, 100)
+    log = await store.log.read("mtg_a")
+    state = OperationState.of(
+        Operation.read(await store.archive.operation(id_)), [*HANDED_OVER, CONFIRMED[-1]]
+    )
+    data = happened("mtg_a", state, CONFIRMED[-1])
+    await store.log.append("mtg_a", log[-1].seq, [Entry(events.OPERATION_RECONCILED, data, START)])
+    assert (await store.archive.operation(id_))["state"] == "confirmed"
+    assert await store.archive.events("mtg_a", 0, 100) == public
+    assert (await store.archive.state("mtg_a")).ended
+
+
+async def test_pages_of_those_in_a_state(store: Store) -> None:
+    for number in range(5):
+        await _save(store, f"mtg_{number}", *(HANDED_OVER if number % 2 else UNKNOWN))
+    await _save(store, "mtg_9", *CONFIRMED)
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await store.archive.operations(OperationFilter(cursor=cursor, limit=2))
+        seen += [record["id"] for record in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert seen == [f"op_mtg_{number}" for number in (4, 3, 2, 1, 0)]
+    confirmed = await store.archive.operations(OperationFilter(frozenset({"confirmed"})))
+    assert [record["id"] for record in confirmed.items] == ["op_mtg_9"]
+    with pytest.raises(InvalidRequest):
+        await store.archive.operations(OperationFilter(cursor="bXRnXzE"))
+
+
+async def test_ended_meetings_are_unfinished_while_a_save_is_looked_after(store: Store) -> None:
+    await _save(store, "mtg_running")
+    await _save(store, "mtg_unknown", *UNKNOWN, ends=True)
+    await _save(store, "mtg_handed", *HANDED_OVER, ends=True)
+    await _save(store, "mtg_done", *CONFIRMED, ends=True)
+    assert await store.log.unfinished() == ["mtg_handed", "mtg_running", "mtg_unknown"]

@@ -1,0 +1,207 @@
+"""One envelope for a tree of meetings, on both databases: nobody spends what another has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from app.coordinator.ports import EventLog
+from app.domain import events
+from app.domain.envelope import NOTHING, Cost
+from app.domain.errors import CancelledAbove, NoRoom, NotFound
+from app.domain.events import Entry
+from app.domain.meeting import Limits
+from app.domain.trees import ParentClosed
+from app.store.database import Database
+from app.store.log import SqlEventLog
+from tests.postgres import Postgres
+from tests.store.conftest import Store
+from tests.store.meetings import created, ended, entry, put, reply, reserved, started
+
+ROOM = 10
+"""How many requests of 1,000 tokens fit under the parent's limit at once."""
+
+PARENT = Limits(tokens=ROOM * 1_000, usd=Decimal("0.02"))
+
+
+def below(id_: str, *ancestors: str, **fields: Any) -> Entry:
+    return created(id_, ancestors=ancestors, **fields)
+
+
+async def reserve(log: EventLog, id_: str, who: str = "ann") -> bool:
+    try:
+        await put(log, id_, reserved(who))
+    except NoRoom:
+        return False
+    return True
+
+
+async def open_children(log: EventLog, count: int) -> list[str]:
+    await log.append("mtg_0", 0, [created("mtg_0", limits=PARENT)])
+    ids = [f"mtg_0{number:02}" for number in range(1, count + 1)]
+    for id_ in ids:
+        await log.append(id_, 0, [below(id_, "mtg_0")])
+    return ids
+
+
+async def race(logs: Sequence[EventLog], ids: Sequence[str]) -> list[str]:
+    """Everybody reserves at once; those who could."""
+    asked = (reserve(logs[number % len(logs)], id_) for number, id_ in enumerate(ids))
+    got = await asyncio.gather(*asked)
+    return [id_ for id_, room in zip(ids, got, strict=True) if room]
+
+
+async def test_fifty_children_race_for_one_envelope(store: Store) -> None:
+    ids = await open_children(store.log, 50)
+    got = await race([store.log], ids)
+    assert len(got) == ROOM
+    for id_ in got:
+        await put(store.log, id_, reply("ann"))
+    parent = await store.log.state("mtg_0")
+    assert parent.below.reserved == NOTHING
+    assert parent.drawn.spent == Cost(ROOM * 100, ROOM * 20, ROOM * Decimal("0.0011"))
+    # 1,200 tokens are gone: eight more requests of 1,000 fit, and money for as many.
+    again = [id_ for id_ in ids if id_ not in got]
+    assert len(await race([store.log], again)) == 4, "0.011 of 0.02 USD is spent, 0.002 each"
+
+
+@pytest.fixture
+async def processes(postgres: Postgres) -> AsyncIterator[list[SqlEventLog]]:
+    """The logs of four processes on one Postgres."""
+    url = postgres.migrated()
+    databases = [Database(url) for _ in range(4)]
+    logs = [SqlEventLog(database) for database in databases]
+    yield logs
+    for log in logs:
+        await log.close()
+    for database in databases:
+        await database.close()
+    postgres.give_back(url)
+
+
+@pytest.mark.postgres
+async def test_fifty_children_on_four_processes(processes: list[SqlEventLog]) -> None:
+    ids = await open_children(processes[0], 50)
+    got = await race(processes, ids)
+    assert len(got) == ROOM
+    # Settled by other processes than those that reserved.
+    await asyncio.gather(
+        *(put(processes[(number + 1) % 4], id_, reply("ann")) for number, id_ in enumerate(got))
+    )
+    for log in processes:
+        parent = await log.state("mtg_0")
+        assert parent.below.reserved == NOTHING
+        assert parent.drawn.spent == Cost(ROOM * 100, ROOM * 20, ROOM * Decimal("0.0011"))
+    again = [id_ for id_ in ids if id_ not in got]
+    assert len(await race(processes, again)) == 4
+
+
+@pytest.mark.postgres
+async def test_parents_and_children_write_at_once_on_two_processes(
+    processes: list[SqlEventLog],
+) -> None:
+    """Rows of a tree are locked from two ends, and nobody waits for ever."""
+    one, two, *_ = processes
+    await one.append("mtg_0", 0, [created("mtg_0", limits=PARENT)])
+    await one.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+
+    async def write(log: EventLog, id_: str) -> None:
+        for number in range(1, 30):
+            await put(log, id_, reserved("ann", number), reply("ann", number))
+
+    await asyncio.gather(write(one, "mtg_0"), write(two, "mtg_01"), return_exceptions=True)
+    for log in (one, two):
+        root = await log.state("mtg_0")
+        child = await log.state("mtg_01")
+        assert root.below.spent == child.spent
+        assert root.below.reserved == NOTHING
+
+
+async def test_a_reservation_counts_all_the_way_up(store: Store) -> None:
+    log = store.log
+    await log.append("mtg_0", 0, [created("mtg_0", limits=Limits(tokens=1_500))])
+    await log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    await log.append("mtg_012", 0, [below("mtg_012", "mtg_0", "mtg_01")])
+    await log.append("mtg_02", 0, [below("mtg_02", "mtg_0")])
+    assert await reserve(log, "mtg_012")
+    for id_ in ("mtg_0", "mtg_01"):
+        assert (await log.state(id_)).below.reserved.tokens == 1_000
+    assert not await reserve(log, "mtg_02")
+    assert not await reserve(log, "mtg_0"), "the root itself draws on the same envelope"
+    assert (await log.state("mtg_02")).own.reserved == NOTHING
+
+
+async def test_what_a_crash_left_reserved_is_not_reserved_twice(store: Store) -> None:
+    await store.log.append("mtg_0", 0, [created("mtg_0", limits=Limits(tokens=1_500))])
+    assert await reserve(store.log, "mtg_0")
+    assert await reserve(store.log, "mtg_0"), "the same request is sent again"
+    assert (await store.log.state("mtg_0")).own.reserved.tokens == 1_000
+    assert not await reserve(store.log, "mtg_0", "ben")
+
+
+async def test_one_of_several_in_an_append_is_refused_by_name(store: Store) -> None:
+    await store.log.append("mtg_0", 0, [created("mtg_0", limits=Limits(tokens=2_500))])
+    with pytest.raises(NoRoom) as refusal:
+        await put(store.log, "mtg_0", *(reserved(who) for who in ("ann", "ben", "cid")))
+    assert refusal.value.steps == {"round-1/ask/cid"}
+    assert len(await store.log.read("mtg_0")) == 1, "nothing of the append was written"
+
+
+async def test_an_end_gives_back_what_was_still_reserved(store: Store) -> None:
+    await store.log.append("mtg_0", 0, [created("mtg_0", limits=PARENT)])
+    await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    assert await reserve(store.log, "mtg_01")
+    await put(store.log, "mtg_01", entry(events.DECISION_RECORDED, 8))
+    assert (await store.log.state("mtg_0")).below.reserved == NOTHING
+
+
+async def test_a_parent_learns_of_its_children(store: Store) -> None:
+    await store.log.append("mtg_0", 0, [created("mtg_0")])
+    await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    assert (await store.log.state("mtg_0")).children == {"mtg_01": False}
+    await put(store.log, "mtg_01", started(), ended())
+    parent = await store.log.state("mtg_0")
+    assert parent.children == {"mtg_01": True}
+    log = await store.log.read("mtg_0")
+    assert [each.type for each in log] == ["meeting.created", "child.opened", "child.ended"]
+    assert [each.number for each in log] == [1, None, None], "callers read of neither"
+
+
+@pytest.mark.parametrize("close", [[ended()], [entry(events.CANCELLATION_REQUESTED, reason=None)]])
+async def test_nothing_is_opened_below_what_ends(store: Store, close: list[Entry]) -> None:
+    await store.log.append("mtg_0", 0, [created("mtg_0")])
+    await put(store.log, "mtg_0", started(), *close)
+    with pytest.raises(ParentClosed):
+        await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    assert not await store.log.read("mtg_01")
+
+
+async def test_nothing_is_opened_below_nothing(store: Store) -> None:
+    with pytest.raises(NotFound):
+        await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+
+
+async def test_a_cancel_stops_the_whole_tree_from_reserving(store: Store) -> None:
+    log = store.log
+    await log.append("mtg_0", 0, [created("mtg_0")])
+    await log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    await log.append("mtg_012", 0, [below("mtg_012", "mtg_0", "mtg_01")])
+    await put(log, "mtg_0", entry(events.CANCELLATION_REQUESTED, reason=None))
+    for id_ in ("mtg_0", "mtg_01", "mtg_012"):
+        with pytest.raises(CancelledAbove) as refusal:
+            await put(log, id_, reserved("ann"))
+        assert refusal.value.meeting_id == "mtg_0"
+
+
+async def test_a_tree_outlives_the_process(store: Store) -> None:
+    """Reservations and what is below are read back from the rows, not remembered."""
+    ids = await open_children(store.log, 12)
+    assert len(await race([store.log], ids)) == ROOM
+    await store.log.close()
+    store.log = SqlEventLog(store.database)
+    assert not await reserve(store.log, ids[-1]) or not await reserve(store.log, ids[-2])
+    assert (await store.log.state("mtg_0")).below.reserved.tokens == ROOM * 1_000
