@@ -82,6 +82,7 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "final": decided.get("final"),
         "flips": list(decided.get("flips") or ()),
         "unexplained_flips": decided.get("unexplained_flips", 0),
+        "stalled": decided.get("stalled"),
         "synthesis": decided["synthesis"],
         numbers_name: numbers,
         "effective_participants": decided["effective_participants"],

@@ -166,7 +166,7 @@ def _view_kept(words: Words, view: Mapping[str, Json], group: str) -> Iterator[s
 
 def open_points(words: Words, past: History, safe: Safe = inline) -> list[str]:
     """What nobody settled and what nobody could confirm, a sentence each."""
-    points = list(_disputed(words, past, safe))
+    points = [*_stall(words, past, safe), *_disputed(words, past, safe)]
     for item in (past.cancellation or {}).get("items", ()):
         if item["state"] == _UNCONFIRMED:
             named = {key: safe(item[key]) for key in ("kind", "ref", "state")}
@@ -176,6 +176,15 @@ def open_points(words: Words, past: History, safe: Safe = inline) -> list[str]:
         step = safe(exhausted.data.get("step") or "")
         points.append(words("open.exhausted", step=step))
     return points
+
+
+def _stall(words: Words, past: History, safe: Safe) -> Iterator[str]:
+    """Which kind of standing still the meeting ended in, if it did (PROTOCOLS 11)."""
+    stalled = (past.decision or {}).get("stalled")
+    if stalled:
+        kind: str = stalled["kind"]
+        named = words.either(f"stall.{kind}", safe(kind))
+        yield words("open.stalled", kind=named, round=stalled["round"])
 
 
 def _disputed(words: Words, past: History, safe: Safe) -> Iterator[str]:
