@@ -36,7 +36,7 @@ class GuardedDestinations:
     def _adapter(self) -> HttpDestination:
         if self._http is None:
             from app.outbound.connections import OutboundConnections  # noqa: PLC0415 - see above
-            from app.outbound.destination import HttpDestination  # noqa: PLC0415
+            from app.outbound.destination import HttpDestination  # noqa: PLC0415 - the same
 
             self._connections = OutboundConnections(self._guard)
             self._http = HttpDestination(self._connections.client)

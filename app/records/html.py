@@ -54,9 +54,10 @@ def _parser() -> MarkdownIt:
 
 def html_page(title: str, markdown: str, language: Language) -> str:
     """A complete page. ``markdown`` has no front matter; ``title`` may be anything."""
-    import nh3  # noqa: PLC0415
+    import nh3  # noqa: PLC0415 - the same
 
     cleaner = nh3.clean(_parser().render(markdown), tags=_TAGS, attributes={})
     body = Markup(cleaner)  # noqa: S704 - sanitised in the line above
     flat = " ".join(visible(title).split())
-    return _PAGE.render(title=flat, body=body, style=Markup(_STYLE), language=language)  # noqa: S704
+    style = Markup(_STYLE)  # noqa: S704 - a file of ours
+    return _PAGE.render(title=flat, body=body, style=style, language=language)

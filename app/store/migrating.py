@@ -47,7 +47,7 @@ def upgrade(engine: Engine, target: str = "head") -> None:
 
 def downgrade(engine: Engine, target: str) -> None:
     """Undo migrations down to this revision (``base``: all of them), in one transaction."""
-    from alembic import command  # noqa: PLC0415
+    from alembic import command  # noqa: PLC0415 - the same
 
     _run(engine, command.downgrade, target)
 
@@ -59,8 +59,8 @@ def ensure_newest(engine: Engine) -> None:
 
 
 def _run(engine: Engine, command: Callable[[Config, str], None], target: str) -> None:
-    from alembic.config import Config  # noqa: PLC0415
-    from alembic.script import ScriptDirectory  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415 - the same
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - the same
 
     config = Config()
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))

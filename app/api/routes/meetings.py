@@ -127,6 +127,7 @@ async def list_meetings(
     request: Request,
     services: Given,
     status: Status | None = None,
+    # mypy's rule only: the formats are known at import, and the document is to list them.
     format_: Annotated[Literal[KNOWN_FORMATS] | None, Query(alias="format")] = None,  # type: ignore[valid-type]
     q: Search = None,
     created_after: Moment | None = None,
