@@ -126,22 +126,23 @@ class Cancellation:
 
     async def _tell_agent(self, item: Item) -> None:
         agent = self._agents.get(item["agent"])
-        state = "unconfirmed" if agent is None else await self._stop(agent, item["ref"])
+        if agent is None:
+            self._know(item, "unconfirmed", reason="The agent is gone.")
+            return
+        try:
+            async with TimeLimit(self._clock, self._until):
+                state = await agent.stop(item["ref"])
+        except Exception as fault:
+            # Whatever kept it from answering, nothing is known of the request.
+            self._know(item, "unconfirmed", reason=type(fault).__name__)
+            return
         if state != item["state"]:
             self._know(item, state)
 
-    async def _stop(self, agent: Agent, request_id: str) -> str:
-        try:
-            async with TimeLimit(self._clock, self._until):
-                return await agent.stop(request_id)
-        except Exception:
-            # Whatever kept it from answering, nothing is known of the request; the log says so.
-            return "unconfirmed"
-
-    def _know(self, item: Item, state: str) -> None:
+    def _know(self, item: Item, state: str, **more: Json) -> None:
         acknowledged = state == "acknowledged"
         type_ = events.CANCELLATION_ACKNOWLEDGED if acknowledged else events.CANCELLATION_TOLD
-        self._journal.add(Entry(type_, {**item, "state": state}, self._clock.now()))
+        self._journal.add(Entry(type_, {**item, "state": state, **more}, self._clock.now()))
 
     async def _wait(self) -> None:
         """Until something comes into the log, or those who only acknowledged are asked again."""

@@ -14,7 +14,7 @@ from app.coordinator.ports import Agent, Clock, Prompt, Prompts, Request, Wordin
 from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, recorded_reply
 from app.coordinator.turns import Turns, most_cost
 from app.domain import events
-from app.domain.envelope import closing_seconds
+from app.domain.envelope import Cost, closing_seconds
 from app.domain.events import Entry
 from app.domain.meeting import ARBITER, CHAIR, SECRETARY
 from app.domain.messages import Arg, Code, Message
@@ -137,40 +137,18 @@ class Questions:
             made = unanswered(ask, ReplyStatus.TIMEOUT, reason, attempt)
         else:
             prompt = self._prompt(ask, fault)
-            made = await self._send(ask, agent, prompt, step, request_id, until, attempt)
+            turn = self._turns.of(step, agent.profile.name)
+            request = self._request(ask, request_id, turn, prompt, until)
+            made = await self._send(ask, agent, request, step, attempt)
         if made.reply.status is ReplyStatus.TIMEOUT and until == self._end_for(ask):
             made = replace(made, reply=replace(made.reply, out_of_time=True))
         self._record(ask, step, made, request_id)
         return made
 
-    async def _send(
-        self,
-        ask: Ask,
-        agent: Agent,
-        prompt: Prompt,
-        step: str,
-        request_id: str,
-        until: datetime,
-        attempt: int,
-    ) -> Exchange:
-        cost = most_cost(agent.profile, prompt.system, prompt.user)
-        turn = self._turns.of(step, agent.profile.name)
-        reserved = {
-            "for": step,
-            "request_id": request_id,
-            "who": ask.who,
-            "agent": agent.profile.name,
-            "turn": turn,
-            "reserved": cost.record(),
-            "closing": ask.closing,
-        }
-        entry = Entry(events.REQUEST_RESERVED, reserved, self._clock.now(), step + REQUEST)
-        if not await self._journal.reserve(entry):
-            self._exhaust(ask)
-            return unanswered(ask, ReplyStatus.BUDGET, self._reason(Code.NO_ROOM), attempt)
-        if self._clock.now() >= until:
-            return unanswered(ask, ReplyStatus.TIMEOUT, self._reason(Code.TIME_WAS_OVER), attempt)
-        request = Request(
+    def _request(
+        self, ask: Ask, request_id: str, turn: int, prompt: Prompt, until: datetime
+    ) -> Request:
+        return Request(
             request_id=request_id,
             meeting_id=self._meeting.id,
             who=ask.who,
@@ -184,11 +162,35 @@ class Questions:
             prompt=prompt.user,
             deadline=until,
         )
+
+    async def _send(
+        self, ask: Ask, agent: Agent, request: Request, step: str, attempt: int
+    ) -> Exchange:
+        """Reserve the most that it can cost, and only then send it (PROTOCOLS 11)."""
+        cost = most_cost(agent.profile, request.system, request.prompt)
+        if not await self._reserve(ask, request, step, agent.profile.name, cost):
+            self._exhaust(ask)
+            return unanswered(ask, ReplyStatus.BUDGET, self._reason(Code.NO_ROOM), attempt)
+        if self._clock.now() >= request.deadline:
+            return unanswered(ask, ReplyStatus.TIMEOUT, self._reason(Code.TIME_WAS_OVER), attempt)
         made = await exchange(self._clock, agent, ask, request, attempt, self._say, self._look_up)
         if made.usage is None and self._meeting.limits.bounded and made.answered:
             # An answer that nobody counted was not free; a limit is kept by the worst case.
             made = replace(made, booked=cost)
         return made
+
+    async def _reserve(self, ask: Ask, request: Request, step: str, agent: str, cost: Cost) -> bool:
+        content = {
+            "for": step,
+            "request_id": request.request_id,
+            "who": ask.who,
+            "agent": agent,
+            "turn": request.turn,
+            "reserved": cost.record(),
+            "closing": ask.closing,
+        }
+        entry = Entry(events.REQUEST_RESERVED, content, self._clock.now(), step + REQUEST)
+        return await self._journal.reserve(entry)
 
     async def _look_up(self) -> None:
         """Learn of a cancel; what is in flight, the caller of this included, is aborted by it."""

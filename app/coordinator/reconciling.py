@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from app.coordinator.ports import Clock, Destinations, EventLog
+from app.coordinator.saving import failed_here
 from app.domain import events
 from app.domain.errors import LogConflict, NotFound
 from app.domain.events import Entry, Event
@@ -101,8 +102,7 @@ class Reconciliation:
         try:
             finding = await self._destinations.look(state.operation, check)
         except Exception as bug:
-            reason = f"The call to the destination failed on our side ({type(bug).__name__})."
-            finding = Finding(Look.NO_ANSWER, reason)
+            finding = Finding(Look.NO_ANSWER, failed_here(bug))
         return Checked(self._clock.now(), finding)
 
     async def _note(self, meeting_id: str, id_: str, happening: Happening) -> OperationState:

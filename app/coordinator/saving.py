@@ -182,7 +182,7 @@ class Saving:
             answer = await self._unless_stopped(sending)
         except Exception as bug:
             # Whatever went wrong, the write may have left.
-            answer = WriteAnswer(Fate.UNCLEAR, _failed_here(bug))
+            answer = WriteAnswer(Fate.UNCLEAR, failed_here(bug))
         if answer is not None:
             self._note(Written(self._clock.now(), answer))
 
@@ -190,7 +190,7 @@ class Saving:
         try:
             finding = await self._unless_stopped(self._destinations.look(state.operation, check))
         except Exception as bug:
-            finding = Finding(Look.NO_ANSWER, _failed_here(bug))
+            finding = Finding(Look.NO_ANSWER, failed_here(bug))
         if finding is not None:
             self._note(Checked(self._clock.now(), finding))
 
@@ -236,5 +236,6 @@ class Saving:
         return Entry(type_, data, self._clock.now(), key, fingerprint_)
 
 
-def _failed_here(bug: Exception) -> str:
+def failed_here(bug: Exception) -> str:
+    """What to say of a call that ended in a fault of ours."""
     return f"The call to the destination failed on our side ({type(bug).__name__})."

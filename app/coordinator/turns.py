@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.coordinator.ports import AgentProfile
 from app.domain.envelope import Cost, most_input_tokens, worst_case
-from app.domain.events import REQUEST_RESERVED, Event
+from app.domain.events import MEETING_RESUMED, REQUEST_RESERVED, Event
 
 
 def most_cost(profile: AgentProfile, *texts: str) -> Cost:
@@ -21,7 +21,10 @@ class Turns:
         self._next: dict[str, int] = {}
         self._of_step: dict[str, int] = {}
         for entry in entries:
-            if entry.type == REQUEST_RESERVED:
+            if entry.type == MEETING_RESUMED:
+                # A step of an end comes again under its key, and is another request.
+                self._of_step.clear()
+            elif entry.type == REQUEST_RESERVED:
                 self._take(entry.data["for"], entry.data["agent"], entry.data["turn"])
 
     def of(self, step: str, agent: str) -> int:
