@@ -93,7 +93,7 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         wake,
         settings.cancel_confirm_seconds,
     )
-    reconciliation = Reconciliation(log, clock, destinations)
+    reconciliation = Reconciliation(log, clock, destinations, wake)
     dispatch = EmbeddedDispatch(clock, runner.advance, runner.hear)
     drafting = Drafting(log, clock, directory, _prompts, perspective, SortableIds(), guard.fault)
     service = MeetingService(log, clock, drafting, dispatch, log)

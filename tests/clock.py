@@ -34,6 +34,13 @@ class VirtualClock:
         heapq.heappush(self._timers, (at, next(self._order), timer))
         return timer
 
+    @property
+    def due(self) -> datetime | None:
+        """When the next thing falls due; before that, moving the clock moves nothing."""
+        while self._timers and self._timers[0][2].callback is None:
+            heapq.heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
     def advance(self, seconds: float) -> None:
         until = self._now + timedelta(seconds=seconds)
         while self._timers and self._timers[0][0] <= until:

@@ -26,6 +26,7 @@ from app.agents.model_failures import agent_failure
 from app.agents.plain_text import MOST_MESSAGE_CHARACTERS, one_printable_line, storable
 from app.agents.prices import cost
 from app.coordinator.ports import Answer, FinishReason, Request, Usage
+from app.domain.envelope import Cost
 from app.domain.errors import AgentNonsense, AgentRefused, AgentRejected
 
 _NO_KEY = "none"
@@ -79,17 +80,19 @@ class ModelClient:
         return self._answer(response)
 
     def _answer(self, response: ModelResponse) -> Answer:
+        usage = self._usage(response)
+        paid = None if usage is None else Cost(usage.input_tokens, usage.output_tokens, usage.usd)
         if response.finish_reason == "content_filter":
-            raise AgentRefused(self._refusal(response))
+            raise AgentRefused(self._refusal(response), answered=True, usage=paid)
         text = storable(_as_written(response))
         cut_off = response.finish_reason == "length"
         if not text.strip():
             cap = self._settings.max_output_tokens
             why = f": the {cap} output tokens were used up before any text" if cut_off else ""
-            raise AgentNonsense(f"empty reply{why}")
+            raise AgentNonsense(f"empty reply{why}", answered=True, usage=paid)
         finish: FinishReason = "length" if cut_off else "stop"
         model = one_printable_line(response.model_name or "", _MOST_MODEL_CHARACTERS)
-        return Answer(text, self._usage(response), model or self._settings.model_name, finish)
+        return Answer(text, usage, model or self._settings.model_name, finish)
 
     def _refusal(self, response: ModelResponse) -> str:
         said = (response.provider_details or {}).get("refusal")

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import TypeVar
 
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
 from app.domain.state import MeetingState, spent_record
 
+_T = TypeVar("_T", Decimal, int)
 
-def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
-    """The resource. Before the start, and from the end on, it does not depend on ``now``."""
+
+def meeting_view(
+    state: MeetingState, now: datetime, above: Sequence[MeetingState] = ()
+) -> dict[str, Json]:
+    """The resource. Before the start, and from the end on, it does not depend on ``now``.
+
+    What remains is never more than what the meetings ``above`` it have left.
+    """
     meeting = state.meeting
     spent = spent_record(state, now)
     return {
@@ -26,7 +34,7 @@ def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
         "rules": dict(meeting.rules),
         "round": state.round,
         "spent": spent,
-        "remaining": _remaining(state, spent["seconds"]),
+        "remaining": _remaining(state, above, spent["seconds"]),
         "outcome": state.outcome,
         "pending_question": _question_view(state),
         "cancellation": cancellation_view(state),
@@ -38,7 +46,7 @@ def meeting_view(state: MeetingState, now: datetime) -> dict[str, Json]:
         "warnings": list(state.warnings),
         "created_at": rfc3339(state.created_at),
         "started_at": _moment(state.started_at),
-        "ended_at": _moment(state.ended_at),
+        "ended_at": _moment(state.ended_at) if state.ended else None,
         "deadline": _moment(state.deadline),
         "metadata": dict(meeting.metadata),
         "links": _links(meeting.id),
@@ -92,17 +100,30 @@ def location(meeting_id: str) -> str:
     return f"/v1/meetings/{meeting_id}"
 
 
-def _remaining(state: MeetingState, seconds: float) -> dict[str, Json]:
+def _remaining(
+    state: MeetingState, above: Sequence[MeetingState], seconds: float
+) -> dict[str, Json]:
     """What the limits leave; None where there is no limit, or where the price is unknown."""
-    limits, spent = state.meeting.limits, state.drawn.spent
-    usd: Decimal | None = None
-    if limits.usd is not None and spent.usd is not None:
-        usd = max(Decimal(0), limits.usd - spent.usd)
+    usd = _least(_usd_left(each) for each in (state, *above))
     return {
-        "seconds": round(max(0.0, limits.seconds - seconds), 3),
+        "seconds": round(max(0.0, state.meeting.limits.seconds - seconds), 3),
         "usd": None if usd is None else format(usd.normalize(), "f"),
-        "tokens": None if limits.tokens is None else max(0, limits.tokens - spent.tokens),
+        "tokens": _least(_tokens_left(each) for each in (state, *above)),
     }
+
+
+def _usd_left(state: MeetingState) -> Decimal | None:
+    limit, spent = state.meeting.limits.usd, state.drawn.spent.usd
+    return None if limit is None or spent is None else max(Decimal(0), limit - spent)
+
+
+def _tokens_left(state: MeetingState) -> int | None:
+    limit = state.meeting.limits.tokens
+    return None if limit is None else max(0, limit - state.drawn.spent.tokens)
+
+
+def _least(amounts: Iterable[_T | None]) -> _T | None:
+    return min((each for each in amounts if each is not None), default=None)
 
 
 _PARTS: Mapping[str, str] = {

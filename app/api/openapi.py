@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.api.json_answer import JSON_TYPE
-from app.api.schemas import answers
+from app.api.schemas import answers, record_answers
 from app.api.schemas.agent_request import AGENT_REQUESTS
 from app.api.schemas.cancel_request import CancelRequest
 from app.api.schemas.meeting_request import DEFAULT_FORMAT, MEETING_REQUESTS
@@ -35,9 +35,9 @@ _ONLY_BY_REFERENCE: tuple[type[BaseModel], ...] = (
     answers.Problem,
     answers.Event,
     answers.EventPage,
-    answers.Minutes,
-    answers.DecisionRecord,
-    answers.Handoff,
+    record_answers.Minutes,
+    record_answers.DecisionRecord,
+    record_answers.Handoff,
 )
 
 

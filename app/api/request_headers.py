@@ -64,9 +64,9 @@ def last_event_cursor(header: str | None) -> str | None:
     return header
 
 
-def weak_tag(version: int) -> str:
+def weak_tag(*version: object) -> str:
     """Weak, since what a meeting has left is told to the moment while its version stays."""
-    return f'W/"{version}"'
+    return f'W/"{".".join(map(str, version))}"'
 
 
 def matches(if_none_match: str | None, tag: str) -> bool:

@@ -40,6 +40,8 @@ class Exchange:
     usage: Cost | None = None
     booked: Cost | None = None
     """The most that it can have cost, where nothing was counted and there is a limit to keep."""
+    answered: bool = False
+    """Whether the far side worked for it, or may have: then it was not free, counted or not."""
     model: str | None = None
     finish: str | None = None
     seconds: float = 0.0
@@ -48,11 +50,6 @@ class Exchange:
     def final(self) -> bool:
         """Whether this is the reply that counts, and not one that is asked for again."""
         return self.fault is None or self.attempt > 1
-
-    @property
-    def answered(self) -> bool:
-        """Whether the agent gave an answer, however little it was worth."""
-        return self.reply.status in (ReplyStatus.OK, ReplyStatus.INVALID, ReplyStatus.OFF_TOPIC)
 
     def record(self, request_id: str) -> dict[str, Json]:
         """The data of ``reply.received``, with what was read beside the reply's own fields."""
@@ -104,11 +101,13 @@ async def exchange(
     except TimeoutError:
         seconds = (request.deadline - started).total_seconds()
         reason = say(Message.of(Code.NO_REPLY_IN_TIME, seconds=seconds))
-        made = unanswered(ask, ReplyStatus.TIMEOUT, reason, attempt)
-    except AgentRefused as refusal:
-        made = unanswered(ask, ReplyStatus.REFUSED, refusal.message, attempt)
+        # Hanging up ends our waiting, and perhaps not the far side's work.
+        made = replace(unanswered(ask, ReplyStatus.TIMEOUT, reason, attempt), answered=True)
     except AgentFailure as failure:
-        made = unanswered(ask, ReplyStatus.ERROR, failure.message, attempt)
+        refused = isinstance(failure, AgentRefused)
+        status = ReplyStatus.REFUSED if refused else ReplyStatus.ERROR
+        made = unanswered(ask, status, failure.message, attempt)
+        made = replace(made, answered=failure.answered, usage=failure.usage)
     except (Superseded, LogUnavailable):
         raise
     except Exception as bug:
@@ -141,7 +140,7 @@ def _read(ask: Ask, answer: Answer, attempt: int, say: Callable[[Message], str])
     made = _read_text(ask, sanitised(answer.text), attempt, say)
     usage = answer.usage
     cost = None if usage is None else Cost(usage.input_tokens, usage.output_tokens, usage.usd)
-    return replace(made, usage=cost, model=answer.model, finish=answer.finish)
+    return replace(made, answered=True, usage=cost, model=answer.model, finish=answer.finish)
 
 
 def _read_text(ask: Ask, text: str, attempt: int, say: Callable[[Message], str]) -> Exchange:

@@ -15,21 +15,26 @@ from app.coordinator.journal import Journal, cancel_entry
 from app.coordinator.ports import Agent, Clock, EventLog
 from app.coordinator.timing import TimeLimit
 from app.domain import events
+from app.domain.cancelling import REQUESTED, STOPPED, UNCONFIRMED
 from app.domain.errors import LogConflict, MeetingEnded, NotFound
-from app.domain.events import Entry, Event
+from app.domain.events import Entry
 from app.domain.meeting import Json
 from app.domain.state import MeetingState, fold
 
 CONFIRM_SECONDS = 10.0
 """How long is waited for those who were told to stop."""
 
+_TOO_LATE = "The meeting has ended; cancelling it changes nothing."
+_BEING_SAVED = (
+    "The meeting's decision stands already and is only being saved; cancelling it changes nothing."
+)
 _ASKING_AGAIN_SECONDS = 1.0
 _CANCELLATION = "end/cancellation"
-_OPEN = frozenset({"requested", "acknowledged"})
+_OPEN = frozenset({REQUESTED, "acknowledged"})
 
 Item = Mapping[str, Json]
-CancelBelow = Callable[[str, str], Awaitable[None]]
-"""Cancels a meeting, by its id, for a reason; one that has ended already is left as it is."""
+CancelBelow = Callable[[str, str], Awaitable[bool]]
+"""Cancels a meeting, by its id, for a reason; False if its decision stood already."""
 
 
 async def request_cancellation(
@@ -46,24 +51,14 @@ async def request_cancellation(
         state = fold(entries)
         if state.cancellation is not None and not state.ended:
             return state, False
-        if is_over(entries):
-            raise MeetingEnded("The meeting has ended; cancelling it changes nothing.")
+        if state.decided:
+            raise MeetingEnded(_TOO_LATE if state.ended else _BEING_SAVED)
         entry = cancel_entry(reason, clock.now())
         try:
             (event,) = await log.append(meeting_id, state.last_seq, [entry])
         except LogConflict:
             continue
         return state.after(event), True
-
-
-def is_over(entries: Sequence[Event]) -> bool:
-    """Whether the decision stands already; a cancel or a ruling can only come before it."""
-    for entry in reversed(entries):
-        if entry.type == events.DECISION_RECORDED:
-            return True
-        if entry.type == events.MEETING_RESUMED:
-            return False
-    return False
 
 
 class Cancellation:
@@ -119,22 +114,23 @@ class Cancellation:
 
     async def _tell_child(self, item: Item) -> None:
         """A child that has the cancel in its log will stop; that it has, its end says."""
-        if item["state"] == "requested":
-            above = self._journal.meeting_id
-            await self._cancel_below(item["ref"], f"{above}, above this meeting, was cancelled.")
+        if item["state"] != REQUESTED:
+            return
+        reason = f"{self._journal.meeting_id}, above this meeting, was cancelled."
+        if await self._cancel_below(item["ref"], reason):
             self._know(item, "acknowledged")
 
     async def _tell_agent(self, item: Item) -> None:
         agent = self._agents.get(item["agent"])
         if agent is None:
-            self._know(item, "unconfirmed", reason="The agent is gone.")
+            self._know(item, UNCONFIRMED, reason="The agent is gone.")
             return
         try:
             async with TimeLimit(self._clock, self._until):
                 state = await agent.stop(item["ref"])
         except Exception as fault:
             # Whatever kept it from answering, nothing is known of the request.
-            self._know(item, "unconfirmed", reason=type(fault).__name__)
+            self._know(item, UNCONFIRMED, reason=type(fault).__name__)
             return
         if state != item["state"]:
             self._know(item, state)
@@ -158,7 +154,7 @@ class Cancellation:
 
     def _close(self) -> None:
         items = [
-            {**item, "state": "unconfirmed"} if item["state"] in _OPEN else dict(item)
+            {**item, "state": UNCONFIRMED} if item["state"] in _OPEN else dict(item)
             for item in self._items
         ]
         content = {"state": _closing_state(items), "items": items}
@@ -167,6 +163,5 @@ class Cancellation:
 
 
 def _closing_state(items: Sequence[Item]) -> str:
-    """The cancellation as a whole: ``stopped`` only when nothing is left in doubt."""
-    states = {item["state"] for item in items}
-    return "stopped" if states <= {"stopped"} else "unconfirmed"
+    """The cancellation as a whole: stopped only when nothing is left in doubt."""
+    return STOPPED if all(item["state"] == STOPPED for item in items) else UNCONFIRMED

@@ -12,7 +12,7 @@ from app.domain import events
 from app.domain.events import Entry, Event
 from app.domain.operation_log import content_of, entries_of, operation_id
 from app.domain.outcome import Outcome, StopReason, outcome_record, overtaken_by_cancellation
-from app.domain.state import MeetingState, spent_record
+from app.domain.state import MeetingState, settled, spent_record
 from app.domain.steps import Save
 from app.formats import FORMATS
 
@@ -40,7 +40,7 @@ async def conclude(
         if journal.state.cancellation is not None:
             outcome = overtaken_by_cancellation(outcome)
             await close_cancellation()
-        state = await _with_those_below(journal.state, log)
+        state = settled(await _with_those_below(journal.state, log))
         now = clock.now()
         decision = {
             **outcome.record(),
@@ -48,6 +48,7 @@ async def conclude(
             "numbers_name": outcome.numbers_name,
             "degradation": [part.record() for part in outcome.degradation],
             "spent": spent_record(state, now),
+            "open_below": state.open_below,
         }
         if await journal.propose(Entry(events.DECISION_RECORDED, decision, now, _DECISION)):
             break

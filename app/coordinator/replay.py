@@ -9,7 +9,7 @@ from hashlib import blake2b
 import orjson
 
 from app.domain.errors import ReplayDiverged
-from app.domain.events import Event
+from app.domain.events import HOW_A_REPLY_CAME, Event
 from app.domain.meeting import Json
 from app.domain.steps import Ask, Note, Reply, ReplyStatus, Save
 
@@ -48,36 +48,15 @@ def check_fingerprint(recorded: Event, step: Ask | Note | Save) -> None:
 
 
 def recorded_reply(event: Event) -> Reply:
-    """The reply that ``reply_entry`` once recorded."""
+    """The reply that this event tells of, as its format once got it."""
     fields: Mapping[str, Json] = event.data
     return Reply(
         who=fields["participant"],
         round=fields["round"],
         status=ReplyStatus(fields["status"]),
         text=fields["text"],
-        values={key: value for key, value in fields.items() if key not in _OWN_FIELDS},
+        values={key: value for key, value in fields.items() if key not in HOW_A_REPLY_CAME},
         reason=fields["reason"],
         asked_twice=fields["attempt"] > 1,
         out_of_time=fields["out_of_time"],
     )
-
-
-_OWN_FIELDS = frozenset(
-    {
-        "participant",
-        "office",
-        "round",
-        "status",
-        "text",
-        "reason",
-        "out_of_time",
-        "attempt",
-        "final",
-        "usage",
-        "booked",
-        "model",
-        "finish",
-        "request_id",
-        "seconds",
-    }
-)

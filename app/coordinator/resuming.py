@@ -28,7 +28,7 @@ from app.domain.meeting import Changed, Json, Limits, Material, Meeting
 from app.domain.operation_log import OPEN
 from app.domain.outcome import Result
 from app.domain.reply_text import clean
-from app.domain.resuming import updated
+from app.domain.resuming import updated, versions_given
 from app.domain.state import MeetingState
 from app.domain.trees import check_open, ends_by
 from app.formats import FORMATS
@@ -239,6 +239,7 @@ def _material_faults(meeting: Meeting, wish: ResumeMeeting) -> Iterator[Fault]:
     for index, id_ in enumerate(ids):
         if id_ in ids[:index]:
             yield Fault(f"#/materials/{index}/id", f"Another of these materials is {id_!r} too.")
+    yield from _version_faults(meeting, given)
     now = updated(meeting.materials, given)
     if len(now) > _MOST_MATERIALS:
         yield Fault("#/materials", f"A meeting has at most {_MOST_MATERIALS} materials.")
@@ -246,5 +247,18 @@ def _material_faults(meeting: Meeting, wish: ResumeMeeting) -> Iterator[Fault]:
         return  # Nobody reads them there, so what the note says is all that can have changed.
     if not given:
         yield Fault("#/materials", "Give the materials that have changed.")
-    elif now == meeting.materials:
-        yield Fault("#/materials", "These are the materials as they were; nothing has changed.")
+    elif _texts(now) == _texts(meeting.materials):
+        yield Fault("#/materials", "These are the texts as they were; nothing has changed.")
+
+
+def _version_faults(meeting: Meeting, given: Sequence[Material]) -> Iterator[Fault]:
+    """Records tell texts apart by id and version, so one version is one text (PROTOCOLS 9)."""
+    known = versions_given(meeting)
+    for index, material in enumerate(given):
+        if known.get((material.id, material.version), material.text) != material.text:
+            detail = f"Version {material.version!r} has another text already; name a new version."
+            yield Fault(f"#/materials/{index}/version", detail)
+
+
+def _texts(materials: Sequence[Material]) -> dict[str, str]:
+    return {material.id: material.text for material in materials}

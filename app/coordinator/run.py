@@ -105,7 +105,8 @@ class MeetingRun:
             self._journal,
             self._clock,
             self._destinations,
-            self._questions.deadline,
+            # The closing reserve is for the synthesis and the record (PROTOCOLS 11).
+            self._questions.talk_deadline,
         )
         try:
             return await self._saving.hold()

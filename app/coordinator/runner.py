@@ -54,6 +54,7 @@ class Runner:
         self._wake = wake
         self._confirm_seconds = confirm_seconds
         self._journals: dict[str, Journal] = {}
+        self._looks: dict[str, asyncio.Task[datetime | None]] = {}
         self._hearing: set[asyncio.Task[None]] = set()
 
     async def advance(self, meeting_id: str) -> datetime | None:
@@ -80,15 +81,30 @@ class Runner:
             finally:
                 del self._journals[meeting_id]
                 await journal.release()
-            self._tell_parent(journal.state.meeting)
+            self._tell_above(journal.state.meeting)
             return await self._look_after(journal.state)
 
     async def _look_after(self, state: MeetingState) -> datetime | None:
-        """See to what the meeting's end left open outside; when there is more to do, if ever."""
-        return await self._reconciliation.tend(state.meeting.id) if _left_open(state) else None
+        """See to what the meeting's end left open outside; when there is more to do, if ever.
+
+        A hint that there is news, such as a resuming, ends it: it can be looked after later.
+        """
+        if not _left_open(state):
+            return None
+        id_ = state.meeting.id
+        look = self._looks[id_] = asyncio.create_task(self._reconciliation.tend(id_))
+        try:
+            await asyncio.wait([look])
+        finally:
+            del self._looks[id_]
+            look.cancel()
+        return None if look.cancelled() else look.result()
 
     def hear(self, meeting_id: str) -> None:
         """A hint that a caller has appended something to a meeting that may be at work here."""
+        look = self._looks.get(meeting_id)
+        if look is not None:
+            look.cancel()
         journal = self._journals.get(meeting_id)
         if journal is None:
             return
@@ -138,18 +154,19 @@ class Runner:
 
         return await conclude(journal, self._log, self._clock, outcome, close_cancellation)
 
-    async def _cancel_below(self, meeting_id: str, reason: str) -> None:
+    async def _cancel_below(self, meeting_id: str, reason: str) -> bool:
         try:
             await request_cancellation(self._log, self._clock, meeting_id, reason)
         except MeetingEnded:
-            # It came to its own end first, which its parent's log is told.
-            return
+            # It comes to its own end, which those above are told.
+            return False
         self._wake(meeting_id)
+        return True
 
-    def _tell_parent(self, meeting: Meeting) -> None:
-        """A parent that waits for its children's end finds it in its log."""
-        if meeting.parent_id is not None:
-            self._wake(meeting.parent_id)
+    def _tell_above(self, meeting: Meeting) -> None:
+        """Whoever waits up there for the meetings below to end finds it in its log."""
+        for id_ in meeting.ancestors:
+            self._wake(id_)
 
     async def _seat(self, meeting: Meeting) -> dict[str, Agent]:
         """The meeting's agents; one that is gone is left out, and its replies become errors."""

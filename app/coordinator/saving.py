@@ -31,6 +31,8 @@ from app.domain.operation_log import (
     operation_record,
     operation_state,
     owner_of,
+    recognised,
+    replaced_by,
 )
 from app.domain.operation_terms import (
     Check,
@@ -44,8 +46,8 @@ from app.domain.operation_terms import (
     Happening,
     Look,
     Operation,
+    OperationStatus,
     Sent,
-    Status,
     Subject,
     Wait,
     Write,
@@ -63,7 +65,7 @@ _TIME_OVER = "The meeting's time was over before it was confirmed."
 
 
 class Saving:
-    """One operation of a meeting at work. ``until`` is when the meeting must have ended.
+    """One operation of a meeting at work. ``until`` is when its time is over.
 
     ``subject`` says what is saved; the step is where.
     """
@@ -99,7 +101,7 @@ class Saving:
         while True:
             await self._journal.durable()
             state = self._state()
-            if state.ended or state.status is Status.HANDED_OVER:
+            if state.ended or state.status is OperationStatus.HANDED_OVER:
                 break
             why = self._cut_short_by()
             if why is None:
@@ -192,7 +194,8 @@ class Saving:
         except Exception as bug:
             finding = Finding(Look.NO_ANSWER, failed_here(bug))
         if finding is not None:
-            self._note(Checked(self._clock.now(), finding))
+            found = recognised(self._journal.entries, state.operation, finding)
+            self._note(Checked(self._clock.now(), found))
 
     async def _unless_stopped(self, call: Coroutine[Any, Any, _T]) -> _T | None:
         """What the call gives; None if the meeting must end before it has given anything."""
@@ -216,8 +219,20 @@ class Saving:
         before = self._state()
         after = before.after(happening)
         self._journal.add(self._entry_for(happening))
-        if after.status is not before.status:
-            self._journal.add(self._announcement(after))
+        if after.status is before.status:
+            return
+        self._journal.add(self._announcement(after))
+        if after.status is OperationStatus.CONFIRMED:
+            self._note_replaced(after.operation)
+
+    def _note_replaced(self, operation: Operation) -> None:
+        """What an earlier leg saved there is there no longer."""
+        now = self._clock.now()
+        for other, replaced in list(replaced_by(self._journal.entries, operation, now)):
+            after = other.after(replaced)
+            data = happened(self._journal.meeting_id, after, replaced)
+            name = f"replaced-{other.operation.id}"
+            self._journal.add(self._entry(events.OPERATION_HAPPENED, name, data))
 
     def _entry_for(self, happening: Happening) -> Entry:
         noted = entries_of(self._journal.entries, self._id)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from app.coordinator.arbitration import RULED
-from app.coordinator.cancellation import is_over, request_cancellation
+from app.coordinator.cancellation import request_cancellation
 from app.coordinator.drafting import Drafting
 from app.coordinator.opening import OpenMeeting
 from app.coordinator.ports import (
@@ -92,7 +92,7 @@ class MeetingService:
                 raise NotFound(f"There is no meeting {meeting_id}.")
             state = fold(log)
             question = state.pending_question
-            if question is None or question["arbiter"]["kind"] != "human" or is_over(log):
+            if question is None or question["arbiter"]["kind"] != "human" or state.decided:
                 raise NoQuestionOpen("No question is waiting for a person's ruling here.")
             entry = self._ruled(question, ruling)
             try:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from app.domain.ballot import bounded_text
 from app.domain.meeting import Criterion, Json
-from app.domain.objections import Ledger
+from app.domain.objections import ObjectionRegister
 from app.domain.reply_text import one_line
 
 MOST_DRAFT_CHARACTERS = 12_000
@@ -166,8 +166,8 @@ def judge(
 
 
 def is_complete(
-    criteria: Iterable[Criterion], results: Mapping[str, Verdict], ledger: Ledger
+    criteria: Iterable[Criterion], results: Mapping[str, Verdict], register: ObjectionRegister
 ) -> bool:
     """Every required criterion passes and nothing blocks; a destination is checked elsewhere."""
     passed = all(results[criterion.id] == "pass" for criterion in criteria if criterion.required)
-    return passed and not ledger.blocking
+    return passed and not register.blocking

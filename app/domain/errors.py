@@ -27,6 +27,10 @@ Only ``api/problems.py`` knows which HTTP status belongs to which code.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.domain.envelope import Cost
 
 
 class YoriaiError(Exception):
@@ -144,7 +148,15 @@ class ReplayDiverged(YoriaiError):
 
 
 class AgentFailure(YoriaiError):
+    """``answered`` tells that the far side worked for it all the same, and will want to be paid;
+    ``usage`` is what it counted then (None: it counted nothing)."""
+
     code = "agent-failed"
+
+    def __init__(self, message: str, *, answered: bool = False, usage: Cost | None = None) -> None:
+        super().__init__(message)
+        self.answered = answered
+        self.usage = usage
 
 
 class AgentUnavailable(AgentFailure):

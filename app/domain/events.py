@@ -61,6 +61,26 @@ def rfc3339(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
+HOW_A_REPLY_CAME = frozenset(
+    {
+        "participant",
+        "round",
+        "status",
+        "text",
+        "attempt",
+        "final",
+        "reason",
+        "out_of_time",
+        "usage",
+        "booked",
+        "model",
+        "finish",
+        "request_id",
+        "seconds",
+    }
+)
+"""The fields of a reply's event that say how it came; all others are what was read from it."""
+
 INTERNAL = frozenset(
     {
         REQUEST_RESERVED,

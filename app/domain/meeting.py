@@ -334,6 +334,8 @@ class Meeting:
 
 
 LABEL_WORDS: Mapping[Language, str] = {"en": "Participant", "ja": "参加者"}
+REJECTED_WORDS: Mapping[Language, str] = {"en": "reject: {text}", "ja": "却下：{text}"}
+"""How a text stands among an arbiter's choices, and as a decision, where it is turned down."""
 
 
 def label_letters(index: int) -> str:

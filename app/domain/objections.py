@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from app.domain.meeting import Json, Material
@@ -44,7 +44,11 @@ def is_supported(quote: str, material: str, materials: Iterable[Material]) -> bo
     return bool(wanted) and any(wanted in folded_quote(text) for text in texts)
 
 
-# --- the ledger ---------------------------------------------------------------------------------
+# --- the objections ----------------------------------------------------------------------------
+
+
+Ground = tuple[str, str]
+"""A material's id and a quote, both as they are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,8 @@ class Raised:
     resolves_when: str
 
     @property
-    def ground(self) -> tuple[str, str] | None:
-        """The same material and the same folded quote are the same ground; no quote is none."""
+    def ground(self) -> Ground | None:
+        """What it rests on, word for word; no quote is none."""
         quote = folded_quote(self.quote)
         return (folded(self.material), quote) if quote else None
 
@@ -81,6 +85,24 @@ class Objection:
     @property
     def blocks(self) -> bool:
         return self.open and self.supported and self.raised.severity is Severity.BLOCKING
+
+    def shares_ground(self, point: Raised, *, supported: bool) -> bool:
+        """Whether this and the point rest on the same words of a material.
+
+        More or fewer words around a quote that is there are the same ground; an invented quote is
+        its own, however many true words it holds.
+        """
+        own, other = self.raised.ground, point.ground
+        if own is None or other is None or own[0] != other[0]:
+            return False
+        within = own[1] in other[1] or other[1] in own[1]
+        return own == other or (within and self.supported and supported)
+
+    def repeats(self, critic: str, point: Raised) -> bool:
+        """Whether it is this very point, which its critic has not closed."""
+        if not self.open or self.critic != critic or self.raised.ground != point.ground:
+            return False
+        return folded_quote(self.raised.point) == folded_quote(point.point)
 
     def record(self) -> dict[str, Json]:
         return {
@@ -104,7 +126,7 @@ class Changes:
     """What one critic's reply did, by objection id.
 
     ``evidence`` are those raised that are supported and on a ground nobody had named before.
-    ``again`` are those closed that had been closed before and come back.
+    ``settled`` are those closed that were supported and had never been closed before.
     """
 
     raised: tuple[str, ...] = ()
@@ -112,23 +134,24 @@ class Changes:
     kept: tuple[str, ...] = ()
     reopened: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
-    again: tuple[str, ...] = ()
-
-    @property
-    def circular(self) -> bool:
-        """An objection closed earlier is back on the same ground (PROTOCOLS 11)."""
-        return bool(self.reopened)
+    settled: tuple[str, ...] = ()
 
     @property
     def progress(self) -> Progress:
-        """Closing what had come back only leads to where it was before: that is a circle."""
-        known = {*self.reopened, *self.again}
-        closed = tuple(f"objection_closed:{id_}" for id_ in self.closed if id_ not in known)
+        """What moved (PROTOCOLS 11).
+
+        Closing what had come back, or comes back at once, only leads to where it was before: that
+        is a circle. Closing what rests on nothing moves nothing, or it could be done for ever.
+        """
+        closed = tuple(f"objection_closed:{id_}" for id_ in self.settled)
         return Progress((*closed, *(f"new_evidence:{id_}" for id_ in self.evidence)))
 
 
+# --- the register -------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class ObjectionRegister:
     """Every objection of a review, in the order they were first raised."""
 
     objections: tuple[Objection, ...] = ()
@@ -147,48 +170,70 @@ class Ledger:
         raised: Sequence[Raised],
         closed: Iterable[str],
         materials: Sequence[Material],
-    ) -> tuple[Ledger, Changes]:
-        """The ledger after one critic's reply.
+    ) -> tuple[ObjectionRegister, Changes]:
+        """The register after one critic's reply.
 
         A critic closes only its own open objections, and keeps those it does not close. One on
         the ground of a closed objection, whoever closed it, reopens that one and takes it over;
         one that repeats the critic's own open point changes nothing.
         """
-        own = self.open_of(critic)
-        done = tuple(id_ for id_ in own if id_ in set(closed))
-        back_before = {o.id for o in self.objections if o.reopened_in}
-        entries = {
-            o.id: replace(o, closed_in=round_) if o.id in done else o for o in self.objections
-        }
-        new: list[str] = []
-        reopened: list[str] = []
-        evidence: list[str] = []
+        own, wanted = self.open_of(critic), set(closed)
+        done = tuple(id_ for id_ in own if id_ in wanted)
+        entry = _Entry(critic, round_, {o.id: o for o in self.objections})
+        entry.close(done)
         for point in raised:
-            known = [
-                o for o in entries.values() if point.ground and o.raised.ground == point.ground
-            ]
-            supported = is_supported(point.quote, point.material, materials)
-            again = next((o for o in known if not o.open), None)
-            if any(_repeats(o, critic, point) for o in entries.values()):
-                continue
-            if again is not None:
-                back = (*again.reopened_in, round_)
-                entries[again.id] = Objection(
-                    again.id, critic, point, supported, again.round, reopened_in=back
-                )
-                reopened.append(again.id)
-                continue
-            id_ = f"obj-{len(entries) + 1}"
-            entries[id_] = Objection(id_, critic, point, supported, round_)
-            new.append(id_)
-            evidence += [id_] * (supported and not known)
-        kept = tuple(id_ for id_ in own if id_ not in done)
-        closed_again = tuple(id_ for id_ in done if id_ in back_before)
-        changes = Changes(tuple(new), done, kept, tuple(reopened), tuple(evidence), closed_again)
-        return Ledger(tuple(entries.values())), changes
+            entry.take(point, supported=is_supported(point.quote, point.material, materials))
+        changes = Changes(
+            raised=tuple(entry.raised),
+            closed=done,
+            kept=tuple(id_ for id_ in own if id_ not in done),
+            reopened=tuple(entry.reopened),
+            evidence=tuple(entry.evidence),
+            settled=tuple(id_ for id_ in entry.settled if id_ not in entry.reopened),
+        )
+        return ObjectionRegister(tuple(entry.objections.values())), changes
 
 
-def _repeats(objection: Objection, critic: str, point: Raised) -> bool:
-    same_point = folded_quote(objection.raised.point) == folded_quote(point.point)
-    same_ground = objection.raised.ground == point.ground
-    return objection.open and objection.critic == critic and same_point and same_ground
+@dataclass(slots=True)
+class _Entry:
+    """One critic's reply being entered; ``objections`` are those known so far, by id."""
+
+    critic: str
+    round: int
+    objections: dict[str, Objection]
+    raised: list[str] = field(default_factory=list[str])
+    reopened: list[str] = field(default_factory=list[str])
+    evidence: list[str] = field(default_factory=list[str])
+    settled: list[str] = field(default_factory=list[str])
+
+    def close(self, ids: Iterable[str]) -> None:
+        for id_ in ids:
+            objection = self.objections[id_]
+            self.objections[id_] = replace(objection, closed_in=self.round)
+            if objection.supported and not objection.reopened_in:
+                self.settled.append(id_)
+
+    def take(self, point: Raised, *, supported: bool) -> None:
+        """Raise the point, or reopen what had been closed on its ground."""
+        if any(o.repeats(self.critic, point) for o in self.objections.values()):
+            return
+        known = [o for o in self.objections.values() if o.shares_ground(point, supported=supported)]
+        closed = next((o for o in known if not o.open), None)
+        if closed is not None:
+            self._reopen(closed, point, supported=supported)
+        else:
+            self._raise(point, supported=supported, new_ground=not known)
+
+    def _reopen(self, closed: Objection, point: Raised, *, supported: bool) -> None:
+        back = (*closed.reopened_in, self.round)
+        self.objections[closed.id] = Objection(
+            closed.id, self.critic, point, supported, closed.round, reopened_in=back
+        )
+        self.reopened.append(closed.id)
+
+    def _raise(self, point: Raised, *, supported: bool, new_ground: bool) -> None:
+        id_ = f"obj-{len(self.objections) + 1}"
+        self.objections[id_] = Objection(id_, self.critic, point, supported, self.round)
+        self.raised.append(id_)
+        if supported and new_ground:
+            self.evidence.append(id_)

@@ -16,12 +16,22 @@ are done by others.
 - **An open write may still land** until ``LANDING_SECONDS`` after it was sent. Until then neither
   "nothing there" nor "something else is there" is held against it. Once no write of ours can land
   any more, "something else is there" is ``failed``: what nobody expected is not overwritten.
+- **What is read after an acknowledged write may be stale** (a cache, a copy). Within the same time
+  "nothing there" is not held against it, and "something else is there" only once the check
+  deadline has come and the same thing was seen twice. An answer that itself says that something
+  is in the way needs one look.
 - **A write after an open one goes only where nothing is** (``only_if_absent``), so it replaces
   nobody's work. The first one replaces what is there: the caller named the place.
 - **A write that was acknowledged is not repeated**, though a look may not find it at first.
 - At the check deadline, counted from the first write, it is looked at once more and handed over.
-  From then on there are only looks, at growing intervals and whenever somebody asks for one.
-- Confirmed and failed are ends: nothing moves them.
+  From then on there are only looks, at growing intervals and whenever somebody asks for one. A
+  look that was asked for moves no schedule; after the last scheduled one it stays the owner's.
+- Confirmed and failed are ends: nothing moves them but one case.
+- **Two saves of one meeting at one place** (it was resumed between them): only the content that was
+  found there last is there. Where the earlier one is found after the later was confirmed, it has
+  landed over it: the later one is handed over, since nobody may write any more, and looked at
+  again. So a confirmation is not final while an earlier save there is open. In turn, one that was
+  confirmed and then replaced by a later one stays confirmed and says so.
 
 Times are aware datetimes; pauses and limits are seconds.
 """
@@ -49,8 +59,9 @@ from app.domain.operation_terms import (
     Happening,
     Look,
     Operation,
+    OperationStatus,
+    Replaced,
     Sent,
-    Status,
     Wait,
     Write,
     WriteAnswer,
@@ -63,6 +74,10 @@ MOST_LATE_LOOKS = 14
 """After the hand-over; together they span about a week."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+_LONGEST_SHARE = 8
+"""Between two looks lies no more than ``_LONGEST_PAUSE``, or, of a write that is older, this part
+of the time since it was sent: however long the check deadline is, the looks stay few."""
+_MOST_DOUBLINGS = 30
 _FIRST_LATE_PAUSE, _LONGEST_LATE_PAUSE = LANDING_SECONDS, 86_400.0
 _LEAST_PATIENCE = 2.0
 LONGEST_PATIENCE = 10.0
@@ -75,12 +90,15 @@ _NOT_THERE = "It was not found there."
 @dataclass(frozen=True, slots=True)
 class OperationState:
     """Where an operation stands. ``answer`` and ``checked`` are those since the last write,
-    ``checks`` the looks since then or since the hand-over; ``doubted`` is when the latest earlier
-    write was sent whose fate is open."""
+    ``checks`` the scheduled looks since then or since the hand-over; ``doubted`` is when the latest
+    earlier write was sent whose fate is open. ``writes`` counts those that were tried, ``kept_in``
+    those of them that never left. ``there_instead`` is the operation of the same meeting whose
+    content was found there."""
 
     operation: Operation
-    status: Status = Status.REQUESTED
+    status: OperationStatus = OperationStatus.REQUESTED
     writes: int = 0
+    kept_in: int = 0
     first_sent: datetime | None = None
     last_sent: datetime | None = None
     answer: Written | None = None
@@ -90,6 +108,7 @@ class OperationState:
     version: str | None = None
     reason: str = ""
     next_check: datetime | None = None
+    there_instead: str | None = None
 
     @classmethod
     def of(cls, operation: Operation, happenings: Iterable[Happening] = ()) -> OperationState:
@@ -100,7 +119,7 @@ class OperationState:
 
     @property
     def ended(self) -> bool:
-        return self.status in (Status.CONFIRMED, Status.FAILED)
+        return self.status in (OperationStatus.CONFIRMED, OperationStatus.FAILED)
 
     @property
     def fate(self) -> Fate | None:
@@ -118,7 +137,9 @@ class OperationState:
         return self.first_sent and self.first_sent + timedelta(seconds=seconds)
 
     def after(self, happening: Happening) -> OperationState:
-        """The state once this has happened; nothing moves one that has ended."""
+        """The state once this has happened; only being replaced moves one that has ended."""
+        if isinstance(happening, Replaced):
+            return self._replaced(happening)
         if self.ended:
             return self
         match happening:
@@ -129,9 +150,11 @@ class OperationState:
             case Checked():
                 return self._checked(happening)
             case HandedOver(_, next_check):
-                return replace(self, status=Status.HANDED_OVER, next_check=next_check, checks=0)
+                return replace(
+                    self, status=OperationStatus.HANDED_OVER, next_check=next_check, checks=0
+                )
             case GivenUp(_, reason):
-                return replace(self, status=Status.FAILED, reason=reason)
+                return replace(self, status=OperationStatus.FAILED, reason=reason)
 
     def record(self) -> dict[str, Any]:
         """The operation as callers see it."""
@@ -140,7 +163,8 @@ class OperationState:
             "state": self.status.value,
             "version": self.version,
             "reason": self.reason or None,
-            "writes": self.writes,
+            "there_instead": self.there_instead,
+            "writes": self.writes - self.kept_in,
             "check_deadline": self.deadline and rfc3339(self.deadline),
             "next_check_at": self.next_check and rfc3339(self.next_check),
         }
@@ -160,51 +184,92 @@ class OperationState:
     def _written(self, written: Written) -> OperationState:
         if self.last_sent is None or self.answer is not None:
             return self
-        state = replace(self, answer=written, reason=written.answer.reason)
+        kept_in = self.kept_in + (not written.answer.left)
+        state = replace(self, answer=written, kept_in=kept_in, reason=written.answer.reason)
         if state.fate is Fate.REFUSED and state.open_since is None:
-            return replace(state, status=Status.FAILED)
+            return replace(state, status=OperationStatus.FAILED)
         return state._in_doubt() if written.answer.fate.open else state
 
     def _checked(self, checked: Checked) -> OperationState:
         finding = checked.finding
         if finding.look is Look.SAME:
             return replace(
-                self, status=Status.CONFIRMED, version=finding.version, reason="", next_check=None
+                self,
+                status=OperationStatus.CONFIRMED,
+                version=finding.version,
+                reason="",
+                next_check=None,
+                there_instead=None,
             )
-        state = replace(self, checked=checked, checks=self.checks + 1)
-        against = _against(state, checked)
+        there = self.there_instead if finding.look is Look.NO_ANSWER else finding.ours
+        checks = self.checks + (not checked.asked)
+        state = replace(self, checked=checked, checks=checks, there_instead=there)
+        against = _against(state, self.checked, checked)
         if against is not None:
-            return replace(state, status=Status.FAILED, reason=against, next_check=None)
-        if state.status is Status.HANDED_OVER:
+            return replace(state, status=OperationStatus.FAILED, reason=against, next_check=None)
+        if state.status is OperationStatus.HANDED_OVER and not checked.asked:
             more = state.checks < MOST_LATE_LOOKS
             next_check = _late_check(checked.at, state.checks) if more else None
             state = replace(state, next_check=next_check)
         if not _must_look(state):
             return state
-        reason = finding.reason or _PLAIN.get(finding.look, "") or state.reason
+        reason = _seen(finding) or state.reason
         return replace(state, reason=reason)._in_doubt()
 
+    def _replaced(self, replaced: Replaced) -> OperationState:
+        if self.status is not OperationStatus.CONFIRMED:
+            return self
+        state = replace(self, there_instead=replaced.by, reason=_instead(replaced.by))
+        if replaced.in_turn:
+            return state
+        return replace(
+            state,
+            status=OperationStatus.HANDED_OVER,
+            version=None,
+            checked=None,
+            checks=0,
+            next_check=_late_check(replaced.at, 0),
+        )
+
     def _in_doubt(self) -> OperationState:
-        return self if self.status is Status.HANDED_OVER else replace(self, status=Status.UNKNOWN)
+        return (
+            self
+            if self.status is OperationStatus.HANDED_OVER
+            else replace(self, status=OperationStatus.UNKNOWN)
+        )
 
 
 _PLAIN = {Look.DIFFERENT: _ELSE_THERE, Look.ABSENT: _NOT_THERE}
 
 
-def _against(state: OperationState, checked: Checked) -> str | None:
-    """Why this look settles that the operation has failed, if it does."""
+def _seen(finding: Finding) -> str:
+    """What a look that did not find it has found, in words."""
+    if finding.ours is not None:
+        return _instead(finding.ours)
+    return finding.reason or _PLAIN.get(finding.look, "")
+
+
+def _instead(id_: str) -> str:
+    return f"What is there was saved by {id_}."
+
+
+def _against(state: OperationState, before: Checked | None, checked: Checked) -> str | None:
+    """Why this look settles that the operation has failed, if it does; ``before`` is the last."""
     if not _must_look(state) or _may_land(state.open_since, checked.at):
         return None
     fate, said = state.fate, state.answer.answer.reason if state.answer else ""
     if checked.finding.look is Look.DIFFERENT:
-        return checked.finding.reason or f"{_ELSE_THERE} {said}".strip()
+        if fate is Fate.STORED and _may_be_stale(state, before, checked):
+            return None
+        told = checked.finding.ours is not None or checked.finding.reason
+        return _seen(checked.finding) if told else f"{_ELSE_THERE} {said}".strip()
     if checked.finding.look is not Look.ABSENT:
         return None
     if fate in (Fate.EXISTS, Fate.REFUSED):
         return said or _NOT_THERE
     if fate is Fate.STORED and _may_land(state.last_sent, checked.at):
         return None
-    if state.status is not Status.HANDED_OVER and _may_write_again(state, checked):
+    if state.status is not OperationStatus.HANDED_OVER and _may_write_again(state, checked):
         return None
     return f"{_NOT_THERE} {said}".strip()
 
@@ -215,15 +280,39 @@ def cut_short(state: OperationState, now: datetime, why: str) -> Happening | Non
     For those who have stopped whatever was under way. What may have arrived is ``unknown`` then,
     and what surely has not, is given up: after the end nothing is written any more.
     """
-    if state.ended or state.status is Status.HANDED_OVER:
+    if state.ended or state.status is OperationStatus.HANDED_OVER:
         return None
     if not _must_look(state):
         return GivenUp(now, f"{why} {state.reason}".strip())
     if state.answer is None:
         return Written(now, WriteAnswer(Fate.UNCLEAR, why))
-    if state.status is Status.REQUESTED:
+    if state.status is OperationStatus.REQUESTED:
         return Checked(now, Finding(Look.NO_ANSWER, why))
     return None
+
+
+def _may_be_stale(state: OperationState, before: Checked | None, checked: Checked) -> bool:
+    """Whether something else that was seen after an acknowledged write may be what was there before
+    it."""
+    if not _may_land(state.last_sent, checked.at):
+        return False
+    in_time = state.deadline is not None and checked.at < state.deadline
+    return in_time or not _same_seen(before, checked)
+
+
+def _same_seen(before: Checked | None, now: Checked) -> bool:
+    if before is None:
+        return False
+    one, other = before.finding, now.finding
+    return (one.look, one.sha256) == (other.look, other.sha256)
+
+
+def is_news(before: OperationState, checked: Checked) -> bool:
+    """Whether a look that was asked for has shown or settled anything that was not known: only then
+    does the log need it."""
+    if before.after(checked).record() != before.record():
+        return True
+    return not _same_seen(before.checked, checked)
 
 
 def _may_land(sent: datetime | None, at: datetime) -> bool:
@@ -240,15 +329,15 @@ def _must_look(state: OperationState) -> bool:
 def decide(state: OperationState, now: datetime) -> Action:
     """What to do now, for those who have neither a write nor a look under way."""
     match state.status:
-        case Status.CONFIRMED:
+        case OperationStatus.CONFIRMED:
             return Confirmed(state.version)
-        case Status.FAILED:
+        case OperationStatus.FAILED:
             return Failed(state.reason)
-        case Status.HANDED_OVER:
+        case OperationStatus.HANDED_OVER:
             if state.next_check is None or now < state.next_check:
                 return Wait(state.next_check)
             return Check(LONGEST_PATIENCE)
-        case Status.REQUESTED | Status.UNKNOWN:
+        case OperationStatus.REQUESTED | OperationStatus.UNKNOWN:
             if state.deadline is not None and _must_look(state):
                 return _looking(state, state.deadline, now)
             return _writing(state, now)
@@ -271,14 +360,30 @@ def _looking(state: OperationState, deadline: datetime, now: datetime) -> Action
     if checked is None or checked.at < deadline <= now:
         return Check(patience)
     if now >= deadline:
-        return HandOver(state.operation.owner, _late_check(now, 0), state.reason)
+        if not _seen_once(state, checked):
+            return HandOver(state.operation.owner, _late_check(now, 0), state.reason)
+        due = _after(checked.at, _FIRST_PAUSE)
+        return Check(patience) if due <= now else Wait(due)
     if _may_write_again(state, checked):
         due = _write_due(state)
         if due <= checked.at <= now:
             return Write(only_if_absent=True, patience_seconds=patience)
     else:
-        due = _after(checked.at, _pause(state.checks), checked.finding.retry_after)
+        pause = _looks_apart(state, checked.at)
+        due = _after(checked.at, pause, checked.finding.retry_after)
     return Check(patience) if due <= now else Wait(min(due, deadline))
+
+
+def _seen_once(state: OperationState, checked: Checked) -> bool:
+    """Whether all that was ever seen after an acknowledged write is one thing, once: another look
+    tells whether it was stale."""
+    different = checked.finding.look is Look.DIFFERENT
+    return state.fate is Fate.STORED and different and state.checks == 1
+
+
+def _looks_apart(state: OperationState, at: datetime) -> float:
+    since = (at - (state.last_sent or at)).total_seconds()
+    return min(_plain_pause(state.checks), max(_LONGEST_PAUSE, since / _LONGEST_SHARE))
 
 
 def _may_write_again(state: OperationState, checked: Checked) -> bool:
@@ -299,7 +404,11 @@ def _after(since: datetime, pause: float, asked: float | None = None) -> datetim
 
 
 def _pause(attempts: int) -> float:
-    return min(_FIRST_PAUSE * 2 ** (attempts - 1), _LONGEST_PAUSE)
+    return min(_plain_pause(attempts), _LONGEST_PAUSE)
+
+
+def _plain_pause(attempts: int) -> float:
+    return _FIRST_PAUSE * 2.0 ** min(max(attempts - 1, 0), _MOST_DOUBLINGS)
 
 
 def _patience(state: OperationState, now: datetime) -> float:

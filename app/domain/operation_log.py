@@ -7,7 +7,9 @@ asked for, is an ``operation.reconciled``, which any process may append at any t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
 from hashlib import blake2b
 
 from app.domain import events
@@ -15,9 +17,12 @@ from app.domain.events import Event
 from app.domain.meeting import Destination, Json, Meeting
 from app.domain.operation import OperationState
 from app.domain.operation_terms import (
+    Finding,
     Happening,
+    Look,
     Operation,
-    Status,
+    OperationStatus,
+    Replaced,
     happening_read,
     happening_record,
 )
@@ -25,15 +30,21 @@ from app.domain.operation_terms import (
 NOBODY_NAMED = "caller"
 """Whose a save is to see to where the request names no owner and no person as arbiter."""
 
-OPEN = frozenset({Status.REQUESTED.value, Status.UNKNOWN.value, Status.HANDED_OVER.value})
+OPEN = frozenset(
+    {
+        OperationStatus.REQUESTED.value,
+        OperationStatus.UNKNOWN.value,
+        OperationStatus.HANDED_OVER.value,
+    }
+)
 """The states in which it is not known whether what was to be saved is there."""
 
-TOLD: Mapping[Status, str] = {
-    Status.REQUESTED: events.OPERATION_REQUESTED,
-    Status.CONFIRMED: events.OPERATION_CONFIRMED,
-    Status.FAILED: events.OPERATION_FAILED,
-    Status.UNKNOWN: events.OPERATION_UNKNOWN,
-    Status.HANDED_OVER: events.OPERATION_HANDED_OVER,
+TOLD: Mapping[OperationStatus, str] = {
+    OperationStatus.REQUESTED: events.OPERATION_REQUESTED,
+    OperationStatus.CONFIRMED: events.OPERATION_CONFIRMED,
+    OperationStatus.FAILED: events.OPERATION_FAILED,
+    OperationStatus.UNKNOWN: events.OPERATION_UNKNOWN,
+    OperationStatus.HANDED_OVER: events.OPERATION_HANDED_OVER,
 }
 """The public event that tells of a state."""
 
@@ -43,7 +54,7 @@ BEGUN = "requested"
 
 
 def operation_id(meeting: Meeting, step: str) -> str:
-    """The same for the same step of the same stretch of a meeting, so that a replay finds it."""
+    """The same for the same step of the same leg of a meeting, so that a replay finds it."""
     told = f"{step}#{len(meeting.resumptions)}"
     digest = blake2b(told.encode(), digest_size=8).hexdigest()
     return f"op_{meeting.id.removeprefix('mtg_')}_{digest}"
@@ -83,6 +94,45 @@ def operation_state(noted: Iterable[Event]) -> OperationState:
     first, *rest = noted
     operation = Operation.read(first.data["operation"])
     return OperationState.of(operation, (happening_read(e.data, e.at) for e in rest))
+
+
+def recognised(log: Iterable[Event], operation: Operation, finding: Finding) -> Finding:
+    """The finding, naming the operation that sent what is there instead, if another of the meeting
+    has: the latest of several."""
+    if finding.look is not Look.DIFFERENT or finding.sha256 is None:
+        return finding
+    sent = [
+        other.operation.id
+        for other in _at_the_same_place(log, operation)
+        if other.writes and other.operation.sha256 == finding.sha256
+    ]
+    return replace(finding, ours=sent[-1]) if sent else finding
+
+
+def replaced_by(
+    log: Iterable[Event], operation: Operation, at: datetime
+) -> Iterator[tuple[OperationState, Replaced]]:
+    """Whatever other content is down as confirmed where this operation's was found, as it stood:
+    it is no longer there."""
+    later = False
+    for other in _at_the_same_place(log, operation):
+        if other.operation.id == operation.id:
+            later = True
+        elif _claims_the_place(other) and other.operation.sha256 != operation.sha256:
+            yield other, Replaced(at, operation.id, in_turn=not later)
+
+
+def _claims_the_place(state: OperationState) -> bool:
+    return state.status is OperationStatus.CONFIRMED and state.there_instead is None
+
+
+def _at_the_same_place(log: Iterable[Event], operation: Operation) -> list[OperationState]:
+    """The meeting's operations there, this one among them, in the order of their beginning."""
+    noted: dict[str, list[Event]] = {}
+    for entry in log:
+        if entry.type in _KINDS and entry.data["operation"]["url"] == operation.url:
+            noted.setdefault(entry.data["operation"]["id"], []).append(entry)
+    return [operation_state(entries) for entries in noted.values()]
 
 
 def content_of(noted: Iterable[Event]) -> str:

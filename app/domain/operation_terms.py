@@ -19,7 +19,7 @@ Subject = Literal["deliverable", "record"]
 """What is saved: what a review has made, or the record of a decision."""
 
 
-class Status(StrEnum):
+class OperationStatus(StrEnum):
     REQUESTED = "requested"
     CONFIRMED = "confirmed"
     FAILED = "failed"
@@ -32,7 +32,7 @@ class Fate(StrEnum):
 
     STORED = "stored"
     ACCEPTED = "accepted"  # it will be stored, perhaps
-    EXISTS = "exists"  # not stored: something is in the way
+    EXISTS = "exists"  # nothing more will be stored: one look tells whether it is there
     DEFERRED = "deferred"  # not stored: refused for now
     UNSENT = "unsent"  # not stored: it never left
     REFUSED = "refused"  # not stored, and never will be
@@ -102,21 +102,29 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class WriteAnswer:
-    """``retry_after`` is the pause in seconds that the far side asked for."""
+    """``retry_after`` is the pause in seconds that the far side asked for; ``left`` is whether the
+    write may have gone out at all."""
 
     fate: Fate
     reason: str = ""
     retry_after: float | None = None
+    left: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``version`` is the ETag of what is there."""
+    """``version`` is the ETag of what is there.
+
+    Of something else that is there ``sha256`` is the digest, and ``ours`` the operation of the same
+    meeting that sent it, if one has.
+    """
 
     look: Look
     reason: str = ""
     version: str | None = None
     retry_after: float | None = None
+    sha256: str | None = None
+    ours: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +142,11 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
+    """``asked``: somebody wanted this look; it is no part of the schedule."""
+
     at: datetime
     finding: Finding
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +163,17 @@ class GivenUp:
     reason: str
 
 
-Happening = Sent | Written | Checked | HandedOver | GivenUp
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """Where this one was confirmed, the content of ``by`` is now: another operation of the same
+    meeting, begun later if ``in_turn``."""
+
+    at: datetime
+    by: str
+    in_turn: bool
+
+
+Happening = Sent | Written | Checked | HandedOver | GivenUp | Replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +234,14 @@ def happening_record(happening: Happening) -> dict[str, Any]:
             return {"happened": "sent"}
         case Written(_, answer):
             return {"happened": "written", **asdict(answer)}
-        case Checked(_, finding):
-            return {"happened": "checked", **asdict(finding)}
+        case Checked(_, finding, asked):
+            return {"happened": "checked", **asdict(finding), "asked": asked}
         case HandedOver(_, next_check):
             return {"happened": "handed_over", "next_check_at": next_check.isoformat()}
         case GivenUp(_, reason):
             return {"happened": "given_up", "reason": reason}
+        case Replaced(_, by, in_turn):
+            return {"happened": "replaced", "by": by, "in_turn": in_turn}
 
 
 def happening_read(record: Mapping[str, Any], at: datetime) -> Happening:
@@ -227,16 +250,26 @@ def happening_read(record: Mapping[str, Any], at: datetime) -> Happening:
         case "sent":
             return Sent(at)
         case "written":
-            fate = Fate(record["fate"])
-            return Written(at, WriteAnswer(fate, record["reason"], record["retry_after"]))
+            fate, left = Fate(record["fate"]), record.get("left", True)
+            return Written(at, WriteAnswer(fate, record["reason"], record["retry_after"], left))
         case "checked":
-            look = Look(record["look"])
-            return Checked(
-                at, Finding(look, record["reason"], record["version"], record["retry_after"])
-            )
+            return Checked(at, _finding_read(record), record.get("asked", False))
         case "handed_over":
             return HandedOver(at, datetime.fromisoformat(record["next_check_at"]))
         case "given_up":
             return GivenUp(at, record["reason"])
+        case "replaced":
+            return Replaced(at, record["by"], record["in_turn"])
         case unknown:
             raise ValueError(f"no happening of an operation: {unknown!r}")
+
+
+def _finding_read(record: Mapping[str, Any]) -> Finding:
+    return Finding(
+        Look(record["look"]),
+        record["reason"],
+        record["version"],
+        record["retry_after"],
+        record.get("sha256"),
+        record.get("ours"),
+    )

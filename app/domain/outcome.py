@@ -145,7 +145,7 @@ class Outcome:
     degradation: tuple[Degradation, ...] = ()
 
     def record(self) -> dict[str, Json]:
-        """The outcome as the meeting resource shows it (API, the meeting resource)."""
+        """The outcome as it stands in the data of ``decision.recorded``, beside the findings."""
         decided_by = None if self.decided_by is None else self.decided_by.record()
         return {
             "result": self.result.value,
@@ -177,9 +177,13 @@ _RECORD_FIELDS = (
 
 
 def outcome_record(decision: Mapping[str, Json]) -> dict[str, Json]:
-    """The outcome as it stands among the findings in the data of ``decision.recorded``."""
-    fields = (*_RECORD_FIELDS, decision["numbers_name"])
-    return {key: decision[key] for key in fields}
+    """The outcome as the meeting resource shows it, from the data of ``decision.recorded``.
+
+    ``stalled`` is how the participants got nowhere, where they did; it is among the findings.
+    """
+    name = decision["numbers_name"]
+    shown = {key: decision[key] for key in _RECORD_FIELDS}
+    return {**shown, "stalled": decision.get("stalled"), name: decision[name]}
 
 
 def overtaken_by_cancellation(outcome: Outcome) -> Outcome:

@@ -28,15 +28,43 @@ FIRST_ROUND = Progress(("first_round",))
 
 
 class StallKind(StrEnum):
-    """Kinds of no progress (PROTOCOLS 11).
-
-    ``external_wait`` is none of them: a save that is handed over has an owner and a date, and
-    stands beside the decision.
-    """
+    """Kinds of no progress (PROTOCOLS 11)."""
 
     CIRCULAR = "circular"
     STALEMATE = "stalemate"
     MUTUAL_WAIT = "mutual_wait"
+    EXTERNAL_WAIT = "external_wait"
+    """No stall: what is waited for has an owner and a date, so it is told of and ends nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """How a meeting got nowhere, as of the round that closed last; told alike of every kind.
+
+    ``reopened`` are the objections that went in circles, ``waiting`` who wait for one another.
+    ``operation``, ``owner`` and ``next_check_at`` say what an external wait is for.
+    """
+
+    kind: StallKind
+    round: int
+    rounds_without_progress: int = 0
+    reopened: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    operation: str | None = None
+    owner: str | None = None
+    next_check_at: str | None = None
+
+    def record(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind.value,
+            "round": self.round,
+            "rounds_without_progress": self.rounds_without_progress,
+            "reopened": list(self.reopened),
+            "waiting": list(self.waiting),
+            "operation": self.operation,
+            "owner": self.owner,
+            "next_check_at": self.next_check_at,
+        }
 
 
 def stance_progress(before: Mapping[str, str], now: Mapping[str, str]) -> Progress:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from app.domain.criteria import MOST_DRAFT_CHARACTERS, Verdict
 from app.domain.meeting import Json, Meeting, Seat
-from app.domain.objections import Ledger, Objection
+from app.domain.objections import Objection, ObjectionRegister
 from app.domain.outcome import Dissent
 from app.domain.reply_text import clean, folded
 from app.domain.review_replies import MOST_OBJECTIONS
@@ -24,8 +24,8 @@ def author_variables(
     meeting: Meeting, seat: Seat, number: int, draft: str, before: ReviewRound | None
 ) -> dict[str, Json]:
     """The author gets everything that is open, what blocks first."""
-    ledger = before.ledger if before else Ledger()
-    open_ = sorted((o for o in ledger.objections if o.open), key=lambda o: not o.blocks)
+    register = before.register if before else ObjectionRegister()
+    open_ = sorted((o for o in register.objections if o.open), key=lambda o: not o.blocks)
     criteria: list[Json] = [
         {
             **criterion.record(),
@@ -79,7 +79,7 @@ def closing_variables(
     meeting: Meeting,
     draft: str,
     results: Mapping[str, Verdict],
-    ledger: Ledger,
+    register: ObjectionRegister,
     *,
     complete: bool,
 ) -> dict[str, Json]:
@@ -89,7 +89,7 @@ def closing_variables(
             "from": meeting.label(objection.critic),
             "state": "open" if objection.open else "closed",
         }
-        for objection in ledger.objections[-MOST_SHOWN_OBJECTIONS:]
+        for objection in register.objections[-MOST_SHOWN_OBJECTIONS:]
     ]
     return {
         "topic": meeting.topic,
@@ -102,12 +102,12 @@ def closing_variables(
 
 
 def put_to_arbiter(
-    meeting: Meeting, draft: str, results: Mapping[str, Verdict], ledger: Ledger
+    meeting: Meeting, draft: str, results: Mapping[str, Verdict], register: ObjectionRegister
 ) -> list[dict[str, Json]]:
     """What an arbiter reads: the whole draft, how its criteria came out, and what is open."""
     author = next(seat.name for seat in meeting.seats if seat.role == AUTHOR)
     judged = [f"{c.id}: {c.text} → {results.get(c.id, 'open')}" for c in meeting.criteria]
-    open_ = [objection for objection in ledger.objections if objection.open]
+    open_ = [objection for objection in register.objections if objection.open]
     criteria = [{"label": "criteria", "text": "\n".join(judged)}] if judged else []
     return [
         {"label": meeting.label(author), "text": draft},
@@ -167,7 +167,7 @@ def criteria_record(meeting: Meeting, results: Mapping[str, Verdict]) -> list[Js
     ]
 
 
-def open_dissents(ledger: Ledger) -> tuple[Dissent, ...]:
+def open_dissents(register: ObjectionRegister) -> tuple[Dissent, ...]:
     """What critics still object to, with the condition that would have met it."""
     return tuple(
         Dissent(
@@ -177,6 +177,6 @@ def open_dissents(ledger: Ledger) -> tuple[Dissent, ...]:
             objection.raised.resolves_when or None,
             objection.round,
         )
-        for objection in ledger.objections
+        for objection in register.objections
         if objection.open
     )

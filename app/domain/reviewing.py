@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from app.domain.criteria import Verdict, is_complete, judge
 from app.domain.meeting import Json, Meeting
-from app.domain.objections import Changes, Ledger, Severity, folded_quote
+from app.domain.objections import Changes, ObjectionRegister, Severity, folded_quote
 from app.domain.progress import FIRST_ROUND, Progress, StallKind
 from app.domain.reply_text import folded
 from app.domain.resuming import materials_in
@@ -16,6 +16,10 @@ from app.domain.steps import Reply
 
 AUTHOR = "author"
 CRITIC = "critic"
+
+
+Said = Mapping[str, Mapping[str, str]]
+"""Verdicts by critic and criterion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,16 @@ class ReviewRound:
     draft: str | None
     results: Mapping[str, Verdict]
     changes: Mapping[str, Changes]
-    ledger: Ledger
+    register: ObjectionRegister
     progress: Progress
     returned_to: int | None = None
     waiting: tuple[str, ...] = ()
     """Who wait for one another, in the order of the circle."""
+    said: Said = field(default_factory=dict[str, Mapping[str, str]])
+    """The verdicts that each critic gave when it was last heard, in this round or before."""
+    standing: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
+    """The results by those verdicts. ``results`` go by what was said of this draft alone: where a
+    critic has fallen silent they are open, and never taken for passed."""
 
     @property
     def reopened(self) -> tuple[str, ...]:
@@ -52,7 +61,7 @@ class ReviewRound:
         passed on materials that have changed since has not passed on those in force now.
         """
         heard = self.draft is not None and all(reply.usable for reply in self.replies)
-        passed = heard and is_complete(meeting.criteria, self.results, self.ledger)
+        passed = heard and is_complete(meeting.criteria, self.results, self.register)
         return passed and _same_materials_since(meeting, self.number)
 
     def view(self) -> dict[str, Json]:
@@ -60,14 +69,14 @@ class ReviewRound:
         return {
             "round": self.number,
             "criteria": dict(self.results),
-            "open_objections": open_counts(self.ledger),
+            "open_objections": open_counts(self.register),
         }
 
 
-def open_counts(ledger: Ledger) -> dict[str, int]:
+def open_counts(register: ObjectionRegister) -> dict[str, int]:
     """How many objections are open, by severity; the unsupported ones apart from the others."""
     counts = {severity.value: 0 for severity in Severity} | {"unsupported": 0}
-    for objection in ledger.objections:
+    for objection in register.objections:
         if objection.open:
             key = objection.raised.severity.value if objection.supported else "unsupported"
             counts[key] += 1
@@ -77,52 +86,89 @@ def open_counts(ledger: Ledger) -> dict[str, int]:
 def close_round(
     meeting: Meeting, before: Sequence[ReviewRound], author: Reply, critics: Sequence[Reply]
 ) -> ReviewRound:
-    """What a round's replies came to; without a draft, everything stands as it stood."""
-    last = before[-1] if before else None
-    number = len(before) + 1
-    replies = (author, *critics)
-    waiting = wait_circle(_waits(meeting, replies))
+    """What a round's replies came to."""
+    waiting = wait_circle(_waits(meeting, (author, *critics)))
     if not author.usable:
-        results = last.results if last else judge(meeting.criteria, "", (), {})
-        ledger = last.ledger if last else Ledger()
-        still = FIRST_ROUND if last is None else Progress(())
-        return ReviewRound(number, replies, None, results, {}, ledger, still, waiting=waiting)
-    draft = author.values["draft"]
-    ledger, changes = _taken(meeting, last.ledger if last else Ledger(), critics)
-    verdicts = {reply.who: reply.values["criteria"] for reply in critics}
-    names = tuple(reply.who for reply in critics)
-    results = judge(meeting.criteria, draft, names, verdicts)
+        return _without_draft(meeting, before, author, waiting)
+    last = before[-1] if before else None
+    draft, names = author.values["draft"], tuple(reply.who for reply in critics)
+    register, changes = _taken(meeting, last.register if last else ObjectionRegister(), critics)
+    now = {reply.who: reply.values["criteria"] for reply in critics if reply.usable}
+    said = {**last.said, **now} if last else now
+    standing = judge(meeting.criteria, draft, names, said)
     returned_to = earlier_round_of(draft, before)
-    progress = _progress(last, changes, results, returned_to)
     return ReviewRound(
-        number, replies, draft, results, changes, ledger, progress, returned_to, waiting
+        number=len(before) + 1,
+        replies=(author, *critics),
+        draft=draft,
+        results=judge(meeting.criteria, draft, names, now),
+        changes=changes,
+        register=register,
+        progress=_progress(last, changes, standing, returned_to),
+        returned_to=returned_to,
+        waiting=waiting,
+        said=said,
+        standing=standing,
+    )
+
+
+def _without_draft(
+    meeting: Meeting, before: Sequence[ReviewRound], author: Reply, waiting: tuple[str, ...]
+) -> ReviewRound:
+    """Without a draft there was nothing to judge, and everything stands as it stood."""
+    if before:
+        return replace(
+            before[-1],
+            number=len(before) + 1,
+            replies=(author,),
+            draft=None,
+            changes={},
+            progress=Progress(()),
+            returned_to=None,
+            waiting=waiting,
+        )
+    results = judge(meeting.criteria, "", (), {})
+    return ReviewRound(
+        number=1,
+        replies=(author,),
+        draft=None,
+        results=results,
+        changes={},
+        register=ObjectionRegister(),
+        progress=FIRST_ROUND,
+        waiting=waiting,
+        standing=results,
     )
 
 
 def _taken(
-    meeting: Meeting, ledger: Ledger, critics: Sequence[Reply]
-) -> tuple[Ledger, dict[str, Changes]]:
-    """The ledger after every critic's reply, in the order of the seats."""
+    meeting: Meeting, register: ObjectionRegister, critics: Sequence[Reply]
+) -> tuple[ObjectionRegister, dict[str, Changes]]:
+    """The register after every critic's reply, in the order of the seats."""
     changes: dict[str, Changes] = {}
     for reply in critics:
         raised, closed = raised_in(reply.values), reply.values["closed"]
         materials = materials_in(meeting, reply.round)
-        ledger, changes[reply.who] = ledger.after(reply.who, reply.round, raised, closed, materials)
-    return ledger, changes
+        register, changes[reply.who] = register.after(
+            reply.who, reply.round, raised, closed, materials
+        )
+    return register, changes
 
 
 def _progress(
     last: ReviewRound | None,
     changes: Mapping[str, Changes],
-    results: Mapping[str, Verdict],
+    standing: Mapping[str, Verdict],
     returned_to: int | None,
 ) -> Progress:
+    """What moved (PROTOCOLS 11). A critic that falls silent, or comes back to what it had said, has
+    changed no result."""
     if last is None:
         return FIRST_ROUND
     moved = [reason for each in changes.values() for reason in each.progress.reasons]
     if returned_to is None:
         # A text that was there before has its earlier results again; that is going in circles.
-        changed = (id_ for id_, result in results.items() if last.results[id_] != result)
+        changed = (id_ for id_, result in standing.items() if last.standing[id_] != result)
         moved += [f"criterion_changed:{id_}" for id_ in changed]
     return Progress(tuple(moved))
 

@@ -27,7 +27,7 @@ class Stance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class StanceFound:
+class _StanceFound:
     """``markers`` is how many were found; ``differing`` whether they said different things."""
 
     stance: Stance
@@ -35,23 +35,15 @@ class StanceFound:
     differing: bool
 
 
-def read_stance(text: str) -> StanceFound:
-    """The stance that a reply ends on: its last marker, outside thinking, code and quotes."""
-    return _stance_in(spoken(text))
-
-
-def _stance_in(speech: str) -> StanceFound:
+def _stance_in(speech: str) -> _StanceFound:
+    """The stance that a reply ends on: its last marker."""
     markers = [Stance(match.upper()) for match in _MARKER.findall(speech)]
     stance = markers[-1] if markers else Stance.UNKNOWN
-    return StanceFound(stance, len(markers), len(set(markers)) > 1)
-
-
-def read_changed_because(text: str) -> str | None:
-    """The reason that a participant gives for having changed its mind, on one line."""
-    return _changed_because_in(spoken(text))
+    return _StanceFound(stance, len(markers), len(set(markers)) > 1)
 
 
 def _changed_because_in(speech: str) -> str | None:
+    """The reason that a participant gives for having changed its mind, on one line."""
     reasons = _CHANGED.findall(speech)
     if not reasons:
         return None
@@ -59,7 +51,10 @@ def _changed_because_in(speech: str) -> str | None:
 
 
 class StanceReading:
-    """Reads a round-table reply. It finds no fault: a missing marker is UNKNOWN."""
+    """Reads a round-table reply, outside thinking, code and quotes.
+
+    It finds no fault: a missing marker is UNKNOWN.
+    """
 
     def read(self, text: str) -> Read:
         speech = spoken(text)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from app.domain import events
+from app.domain import cancelling, events
 from app.domain.envelope import NOTHING, UNTOUCHED, Cost, Drawn, Envelope
 from app.domain.events import Event
 from app.domain.meeting import Json, Meeting
@@ -29,7 +29,8 @@ class MeetingState:
     ``last_number`` the public ones; ``replies`` are the participants'.
 
     ``reserved`` holds the requests under way by their step, ``children`` the meetings opened from
-    this one and whether each has ended, ``operations`` what became of each save. ``below`` is what
+    this one and whether each has ended, ``adopted`` likewise those that a child left open below
+    it when it ended, ``operations`` what became of each save. ``below`` is what
     all meetings further down have drawn: it lies in their logs and not in this one, so the log's
     writer keeps it. ``seconds_before`` is the time that was taken up before the latest resuming.
     """
@@ -53,6 +54,7 @@ class MeetingState:
     minutes_path: str | None = None
     reserved: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Any])
     children: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    adopted: Mapping[str, bool] = field(default_factory=dict[str, bool])
     operations: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Any])
     below: Drawn = UNTOUCHED
     resumptions: Sequence[Mapping[str, Json]] = ()
@@ -64,6 +66,16 @@ class MeetingState:
     @property
     def ended(self) -> bool:
         return self.status is Status.ENDED
+
+    @property
+    def decided(self) -> bool:
+        """Whether its decision stands, though its record may still be on the way."""
+        return self.ended_at is not None
+
+    @property
+    def open_below(self) -> list[str]:
+        """The meetings below that it would have to stop, by id."""
+        return _open_below(self.children, self.adopted)
 
     @property
     def own(self) -> Drawn:
@@ -125,6 +137,13 @@ def spent_record(state: MeetingState, now: datetime) -> dict[str, Json]:
     }
 
 
+def settled(state: MeetingState) -> MeetingState:
+    """The state as it is once its decision stands and nobody is waited for any more."""
+    now: _Fields = {name: getattr(state, name) for name in _NAMES}
+    _settle(now)
+    return MeetingState(**now)
+
+
 def _known(cost: Cost) -> Cost:
     return cost if cost.usd is not None else replace(cost, usd=NOTHING.usd)
 
@@ -175,8 +194,8 @@ def _reply(now: _Fields, event: Event) -> None:
 
 def _office_reply(now: _Fields, event: Event) -> None:
     # A reply that never came says nothing of whether the far side is still at work.
-    if event.data.get("late") and event.data["status"] != "timeout":
-        _set_item(now, event.data["request_id"], "stopped")
+    if event.data.get("late") and cancelling.has_stopped(event.data["status"]):
+        _item(now, event.data["request_id"], cancelling.STOPPED)
     usage = event.data["usage"] or event.data["booked"]
     if usage is not None:
         now["spent"] += Cost.read(usage)
@@ -194,20 +213,35 @@ def _release(now: _Fields, step: str) -> None:
 
 
 def _decided(now: _Fields, event: Event) -> None:
-    del event
-    # Nobody is waited for any more: what was still reserved is given back.
+    now["ended_at"] = event.at
+    _settle(now)
+
+
+def _settle(now: _Fields) -> None:
+    """Nobody is waited for any more: what was still reserved is booked or given back.
+
+    A request that was sent and is not known to have stopped may still be worked for and paid, so
+    where there is a limit to keep it counts as spent.
+    """
+    stopped = cancelling.known_to_have_stopped(now["cancellation"])
+    if now["meeting"].limits.bounded:
+        for request in now["reserved"].values():
+            if request["request_id"] not in stopped:
+                now["spent"] += Cost.read(request["reserved"])
     now["reserved"] = {}
 
 
 def _child_opened(now: _Fields, event: Event) -> None:
-    now["children"] = {**now["children"], event.data["meeting_id"]: False}
+    kind = "adopted" if event.data.get("adopted") else "children"
+    now[kind] = {**now[kind], event.data["meeting_id"]: False}
 
 
 def _child_ended(now: _Fields, event: Event) -> None:
-    now["children"] = {**now["children"], event.data["meeting_id"]: True}
-    # Once the list is closed, what is unconfirmed in it is never relabelled (PROTOCOLS 12).
-    if now["status"] is Status.CANCELLING and now["cancellation"]["state"] == "requested":
-        _set_item(now, event.data["meeting_id"], "stopped")
+    id_ = event.data["meeting_id"]
+    kind = "children" if id_ in now["children"] else "adopted"
+    now[kind] = {**now[kind], id_: True}
+    if cancelling.is_open(now["cancellation"]):
+        _item(now, id_, cancelling.STOPPED)
 
 
 def _operation(now: _Fields, event: Event) -> None:
@@ -222,51 +256,22 @@ def _summary(now: _Fields, event: Event) -> None:
 def _cancelling(now: _Fields, event: Event) -> None:
     now["status"] = Status.CANCELLING
     now["pending_question"] = None
-    now["cancellation"] = {
-        "requested_at": events.rfc3339(event.at),
-        "reason": event.data["reason"],
-        "state": "requested",
-        "items": [*_requests_in_flight(now), *_children_open(now), *_operations_open(now)],
-    }
-
-
-def _requests_in_flight(now: _Fields) -> Iterator[dict[str, Json]]:
-    for request in now["reserved"].values():
-        yield {
-            "kind": "request",
-            "ref": request["request_id"],
-            "participant": request["who"],
-            "agent": request["agent"],
-            "state": "requested",
-        }
-
-
-def _children_open(now: _Fields) -> Iterator[dict[str, Json]]:
-    for child, ended in now["children"].items():
-        if not ended:
-            yield {"kind": "child", "ref": child, "state": "requested"}
-
-
-def _operations_open(now: _Fields) -> Iterator[dict[str, Json]]:
-    """A write that has left cannot be called back, whatever becomes of it."""
-    for operation in now["operations"].values():
-        if operation["state"] in ("requested", "unknown"):
-            yield {"kind": "operation", "ref": operation["id"], "state": "unconfirmed"}
+    below = _open_below(now["children"], now["adopted"])
+    items = cancelling.under_way(now["reserved"], below, now["operations"])
+    now["cancellation"] = cancelling.requested(event.at, event.data["reason"], items)
 
 
 def _told(now: _Fields, event: Event) -> None:
-    _set_item(now, event.data["ref"], event.data["state"])
+    _item(now, event.data["ref"], event.data["state"])
 
 
-def _set_item(now: _Fields, ref: str, state: str) -> None:
-    """What is now known of one item of the cancellation, if there is a cancel under way."""
-    cancellation = now["cancellation"]
-    if cancellation is not None:
-        items = [
-            {**item, "state": state} if item["ref"] == ref else item
-            for item in cancellation["items"]
-        ]
-        now["cancellation"] = {**cancellation, "items": items}
+def _item(now: _Fields, ref: str, state: str) -> None:
+    if now["cancellation"] is not None:
+        now["cancellation"] = cancelling.told(now["cancellation"], ref, state)
+
+
+def _open_below(children: Mapping[str, bool], adopted: Mapping[str, bool]) -> list[str]:
+    return [id_ for id_, ended in {**children, **adopted}.items() if not ended]
 
 
 def _question_opened(now: _Fields, event: Event) -> None:

@@ -6,7 +6,7 @@ that two meetings on two machines can never take the same money.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,12 +33,12 @@ class ParentClosed(Conflict):
 
 def check_open(parent: MeetingState, above: Sequence[MeetingState]) -> None:
     """Raises ``ParentClosed`` if nothing can be opened below this meeting any more."""
-    if parent.ended:
+    if parent.decided:
         detail = f"{parent.meeting.id} has ended; no meeting below it can be opened or resumed."
         raise ParentClosed(detail)
     for meeting in (parent, *above):
-        if meeting.cancellation is not None and not meeting.ended:
-            detail = f"{meeting.meeting.id} is being cancelled; nothing new is started below it."
+        if meeting.cancellation is not None:
+            detail = f"{meeting.meeting.id} was cancelled; nothing new is started below it."
             raise ParentClosed(detail)
 
 
@@ -95,7 +95,9 @@ def ends_by(parent: MeetingState, now: datetime) -> datetime:
     """When a meeting below must have ended: at the parent's deadline less its closing reserve."""
     seconds = parent.meeting.limits.seconds
     deadline = parent.deadline or now + timedelta(seconds=seconds)
-    return deadline - timedelta(seconds=closing_seconds(seconds))
+    ends = deadline - timedelta(seconds=closing_seconds(seconds))
+    # One that has not begun yet has no deadline, but those above it have set it an end.
+    return min(ends, parent.meeting.ends_by or ends)
 
 
 def _smaller(wanted: Any, left: Any) -> Any:
@@ -110,9 +112,12 @@ def reserves(new: Sequence[Entry]) -> bool:
 
 
 def cancelled(state: MeetingState, above: Sequence[MeetingState]) -> str | None:
-    """The meeting, this or one above, whose cancel forbids that anything more is sent."""
+    """The meeting, this or one above, whose cancel forbids that anything more is sent.
+
+    That it has ended meanwhile changes nothing: what it left open below is cancelled with it.
+    """
     for each in (state, *above):
-        if each.cancellation is not None and not each.ended:
+        if each.cancellation is not None:
             return each.meeting.id
     return None
 
@@ -155,18 +160,29 @@ def drawn_since(before: MeetingState | None, after: MeetingState) -> Drawn:
     return after.own if before is None else after.own - before.own
 
 
-# --- what a parent is told ----------------------------------------------------------------------
-
-_TELLING: Mapping[str, str] = {
-    events.MEETING_CREATED: events.CHILD_OPENED,
-    events.MEETING_RESUMED: events.CHILD_OPENED,
-    events.MEETING_ENDED: events.CHILD_ENDED,
-}
+# --- what those above are told ------------------------------------------------------------------
 
 
-def told_to_parent(new: Sequence[Event]) -> Iterator[Entry]:
-    """What the parent's log learns of a child's entries."""
+def told_above(
+    made: MeetingState, new: Sequence[Event], above: Sequence[MeetingState]
+) -> Iterator[tuple[str, Entry]]:
+    """What the logs of the meetings above learn of a meeting's entries, each with its meeting.
+
+    The parent, first of ``above``, learns of the beginning; the end is told to all that look after
+    the meeting, and what it leaves open below itself is theirs to look after from then on.
+    """
+    id_ = made.meeting.id
     for event in new:
-        if event.type in _TELLING:
-            type_ = _TELLING[event.type]
-            yield Entry(type_, {"meeting_id": event.meeting_id}, event.at)
+        if event.type in (events.MEETING_CREATED, events.MEETING_RESUMED):
+            yield above[0].meeting.id, Entry(events.CHILD_OPENED, {"meeting_id": id_}, event.at)
+        if event.type == events.MEETING_ENDED:
+            for each in above:
+                if id_ in each.open_below:
+                    yield from _told_of_end(each.meeting.id, made, event)
+
+
+def _told_of_end(to: str, made: MeetingState, event: Event) -> Iterator[tuple[str, Entry]]:
+    yield to, Entry(events.CHILD_ENDED, {"meeting_id": made.meeting.id}, event.at)
+    for id_ in made.open_below:
+        adopted = {"meeting_id": id_, "adopted": True}
+        yield to, Entry(events.CHILD_OPENED, adopted, event.at)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.arbitration import Choice, Ruling
-from app.domain.meeting import ARBITER, Json, Meeting
+from app.domain.meeting import ARBITER, REJECTED_WORDS, Json, Meeting
 from app.domain.outcome import DecidedBy, DecisionSource, StopReason
 from app.domain.steps import Arbitrate, Part, Stopped, arbitrate
 from app.formats.format import PlannedAsk, since_resuming
@@ -116,6 +116,9 @@ def plan_ruling(meeting: Meeting, matter: Matter) -> tuple[PlannedAsk, ...]:
     return (PlannedAsk(RULE, variables, 0, 1, ARBITER),)
 
 
-def accept_or_reject(text: str, barred_by: tuple[str, ...] = ()) -> tuple[Choice, Choice]:
-    """The choices about a text that stands or falls as a whole."""
-    return Choice(ACCEPT, text, barred_by), Choice(REJECT, f"{REJECT}: {text}")
+def accept_or_reject(
+    meeting: Meeting, text: str, barred_by: tuple[str, ...] = (), accept: str = ACCEPT
+) -> tuple[Choice, Choice]:
+    """The choices about a text that stands or falls as a whole, in the meeting's language."""
+    rejected = REJECTED_WORDS[meeting.language].format(text=text)
+    return Choice(accept, text, barred_by), Choice(REJECT, rejected)

@@ -15,7 +15,7 @@ from itertools import count
 
 from app.domain import events
 from app.domain.council_stages import Stages
-from app.domain.cut_short import cut_short
+from app.domain.cut_short import cut_short, limits_met
 from app.domain.gate_record import gate_degradation
 from app.domain.meeting import CHAIR, SECRETARY, Json, Meeting
 from app.domain.outcome import (
@@ -27,6 +27,7 @@ from app.domain.outcome import (
     Outcome,
     Result,
     StopReason,
+    first_to_count,
 )
 from app.domain.steps import Ask, Conversation, Part, Reply, Stopped, gather, note
 from app.formats.arbitrating import REJECT, Settled, put
@@ -151,8 +152,18 @@ def _round(council: _Council, asks: tuple[Ask, ...], **shown: Json) -> Part[tupl
     replies = yield from gather(*asks)
     council.rounds.append(replies)
     heard = sum(reply.usable for reply in replies)
-    closed = {"round": number, "effective_participants": heard}
-    yield from note(f"round-{number}/close", events.ROUND_CLOSED, **closed)
+    # Nobody takes a position here: what is ranked is told with the tally.
+    yield from note(
+        f"round-{number}/close",
+        events.ROUND_CLOSED,
+        round=number,
+        motion=None,
+        stances={},
+        counts=None,
+        consensus=None,
+        progress=None,
+        effective_participants=heard,
+    )
     return replies
 
 
@@ -172,6 +183,9 @@ def _close(council: _Council, stopped_by: StopReason) -> Part[StopReason]:
             )
     except Stopped as stopped:
         return stopped.reason
+    if council.synthesis is None and stopped_by is StopReason.COMPLETED:
+        # Without a synthesis nothing was completed: a limit that kept voices out has ended it.
+        return first_to_count(limits_met(council.rounds[-1])) or stopped_by
     return stopped_by
 
 

@@ -114,7 +114,7 @@ def _matter(
     meeting: Meeting, sentence: str, whole: str, wanting: Sequence[Mapping[str, Json]]
 ) -> Matter:
     excerpts = [{"label": CHAIR, "text": whole}, *wanting]
-    return Matter(meeting.topic, accept_or_reject(sentence), meeting.topic, excerpts)
+    return Matter(meeting.topic, accept_or_reject(meeting, sentence), meeting.topic, excerpts)
 
 
 # --- beforehand ---------------------------------------------------------------------------------

@@ -180,6 +180,7 @@ def _tell(asked: _Pass, progress: Progress) -> Part[None]:
         events.ROUND_CLOSED,
         round=number,
         motion=asked.meeting.motion,
+        stances={},
         ballots={reply.who: reply.values["ballot"] for reply in asked.replies},
         counts=_counts(count),
         consensus=None,

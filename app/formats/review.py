@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from app.domain import events
 from app.domain.meeting import Json, Meeting
-from app.domain.objections import Changes, Ledger
+from app.domain.objections import Changes, ObjectionRegister
 from app.domain.outcome import (
     Completeness,
     DecidedBy,
@@ -25,6 +25,7 @@ from app.domain.outcome import (
     StopReason,
     first_to_count,
 )
+from app.domain.progress import Stall, StallKind
 from app.domain.review_faults import review_faults
 from app.domain.review_record import criteria_record, open_dissents
 from app.domain.reviewing import AUTHOR, ReviewRound, close_round, stall_kind
@@ -74,8 +75,8 @@ class _Review:
         return self.rounds[-1] if self.rounds else None
 
     @property
-    def ledger(self) -> Ledger:
-        return self.last.ledger if self.last else Ledger()
+    def register(self) -> ObjectionRegister:
+        return self.last.register if self.last else ObjectionRegister()
 
 
 def hold(meeting: Meeting) -> Conversation:
@@ -83,7 +84,7 @@ def hold(meeting: Meeting) -> Conversation:
     stopped_by = yield from until_stopped(_work(review))
     settled = Settled(stopped_by)
     if review.last is not None and review.draft:
-        matter = matter_for_arbiter(meeting, review.draft, review.last.results, review.ledger)
+        matter = matter_for_arbiter(meeting, review.draft, review.last.results, review.register)
         settled = yield from settle(meeting, stopped_by, len(review.rounds), matter)
     settled = yield from _save(review, settled)
     ending = yield from close(
@@ -108,7 +109,28 @@ def _save(review: _Review, settled: Settled) -> Part[Settled]:
     except Stopped as stopped:
         both = (settled.stopped_by, stopped.reason)
         return replace(settled, stopped_by=first_to_count(both) or stopped.reason)
+    yield from _tell_wait(review, review.saved)
     return settled
+
+
+def _tell_wait(review: _Review, saved: Saved) -> Part[None]:
+    """A save with an owner and a date is waited for, which is no stall (PROTOCOLS 11).
+
+    Its key belongs to this end: a resumed review saves anew.
+    """
+    if _handed_over(saved):
+        wait = Stall(
+            StallKind.EXTERNAL_WAIT,
+            len(review.rounds),
+            operation=saved.operation["id"],
+            owner=saved.operation["owner"],
+            next_check_at=saved.operation["next_check_at"],
+        )
+        yield from note(f"{_SAVE}/stalled", events.PROGRESS_STALLED, **wait.record())
+
+
+def _handed_over(saved: Saved) -> bool:
+    return saved.operation["state"] == "handed_over"
 
 
 def _work(review: _Review) -> Part[StopReason]:
@@ -138,6 +160,10 @@ def _hold_round(review: _Review) -> Part[ReviewRound]:
         f"round-{number}/close",
         events.ROUND_CLOSED,
         **closed.view(),
+        motion=None,
+        stances={},
+        counts=None,
+        consensus=None,
         progress=closed.progress.record(),
         effective_participants=usable(closed),
     )
@@ -151,7 +177,7 @@ def _tell(closed: ReviewRound, done: Changes) -> Part[None]:
         ("resolved", events.OBJECTION_RESOLVED, done.closed),
         ("reopened", events.OBJECTION_REOPENED, done.reopened),
     )
-    by_id = {objection.id: objection for objection in closed.ledger.objections}
+    by_id = {objection.id: objection for objection in closed.register.objections}
     for word, type_, ids in told:
         for id_ in ids:
             objection = by_id[id_].record()
@@ -171,17 +197,12 @@ def _stop_after(review: _Review) -> Part[StopReason | None]:
     return stop
 
 
-def _stall(review: _Review) -> dict[str, Json]:
+def _stall(review: _Review) -> Stall:
     """How the last rounds got nowhere, with what goes in circles or who waits for whom."""
     rounds = review.rounds
     idle = rounds[-review.meeting.limits.no_progress_rounds :]
-    return {
-        "kind": stall_kind(idle).value,
-        "round": len(rounds),
-        "rounds_without_progress": len(idle),
-        "reopened": [id_ for held in idle for id_ in held.reopened],
-        "waiting": list(idle[-1].waiting),
-    }
+    reopened = tuple(id_ for held in idle for id_ in held.reopened)
+    return Stall(stall_kind(idle), len(rounds), len(idle), reopened, idle[-1].waiting)
 
 
 # --- the outcome --------------------------------------------------------------------------------
@@ -202,7 +223,7 @@ def _outcome(review: _Review, ending: Ending, settled: Settled) -> Outcome:
         decision_source=source,
         decided_by=(settled.decided_by or _by_rule(meeting)) if decided else None,
         effective_participants=usable(last) if last else 0,
-        dissents=open_dissents(review.ledger) + ending.dissents(),
+        dissents=open_dissents(review.register) + ending.dissents(),
         synthesis=ending.synthesis,
         numbers_name="review",
         numbers=_numbers(review),
@@ -229,8 +250,8 @@ def _numbers(review: _Review) -> dict[str, Json]:
         "participants": len(meeting.seats),
         "rounds": len(review.rounds),
         "criteria": criteria_record(meeting, last.results if last else {}),
-        "objections": [objection.record() for objection in review.ledger.objections],
-        "open_blocking": [objection.id for objection in review.ledger.blocking],
+        "objections": [objection.record() for objection in review.register.objections],
+        "open_blocking": [objection.id for objection in review.register.blocking],
         "draft": review.draft or None,
     }
     return numbers if meeting.destination is None else numbers | _saved(review)
@@ -243,13 +264,12 @@ def _saved(review: _Review) -> dict[str, Json]:
         return {"operation": None, "external_wait": None}
     operation = dict(review.saved.operation)
     wait = {"operation": operation["id"]} | {f: operation[f] for f in ("owner", "next_check_at")}
-    waits = operation["state"] == "handed_over"
-    return {"operation": operation, "external_wait": wait if waits else None}
+    return {"operation": operation, "external_wait": wait if _handed_over(review.saved) else None}
 
 
 def _findings(review: _Review, settled: Settled) -> dict[str, Json]:
     rounds = review.rounds
-    stalled = {"stalled": _stall(review)} if settled.stalled else {}
+    stalled = {"stalled": _stall(review).record()} if settled.stalled else {}
     return {
         **stalled,
         "baseline": rounds[0].view() if rounds else None,

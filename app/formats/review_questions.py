@@ -11,7 +11,7 @@ from dataclasses import replace
 from app.domain.ballot import MOST_TEXT_CHARACTERS
 from app.domain.criteria import MOST_DRAFT_CHARACTERS, Verdict
 from app.domain.meeting import Json, Meeting, Seat
-from app.domain.objections import Ledger, Objection, Raised, Severity
+from app.domain.objections import Objection, ObjectionRegister, Raised, Severity
 from app.domain.reply_text import one_line
 from app.domain.review_record import (
     MOST_EXCERPT_CHARACTERS,
@@ -67,7 +67,7 @@ def _question_to_critic(
     draft: str,
     changes: Sequence[Json],
 ) -> Ask:
-    number, before = _next(last), last.ledger.objections if last else ()
+    number, before = _next(last), last.register.objections if last else ()
     own = [objection for objection in before if objection.open and objection.critic == critic.name]
     variables = critic_variables(meeting, critic, number, draft, own, changes)
     variables |= since_resuming(meeting)
@@ -88,18 +88,18 @@ def _key(number: int, seat: Seat) -> str:
 
 
 def matter_for_arbiter(
-    meeting: Meeting, draft: str, results: Mapping[str, Verdict], ledger: Ledger
+    meeting: Meeting, draft: str, results: Mapping[str, Verdict], register: ObjectionRegister
 ) -> Matter:
     """The draft stands or falls as it is, and never without what is required of it."""
     missing = tuple(c.id for c in meeting.criteria if c.required and results.get(c.id) != "pass")
-    choices = accept_or_reject(one_line(draft, _MOST_CHOICE_CHARACTERS), missing)
-    excerpts = put_to_arbiter(meeting, draft, results, ledger)
+    choices = accept_or_reject(meeting, one_line(draft, _MOST_CHOICE_CHARACTERS), missing)
+    excerpts = put_to_arbiter(meeting, draft, results, register)
     return Matter(meeting.topic, choices, meeting.topic, excerpts)
 
 
 def synthesis_variables(meeting: Meeting, draft: str, last: ReviewRound) -> dict[str, Json]:
     complete = last.complete(meeting)
-    return closing_variables(meeting, draft, last.results, last.ledger, complete=complete)
+    return closing_variables(meeting, draft, last.results, last.register, complete=complete)
 
 
 # --- beforehand ---------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
     to_critics = questions_to_critics(meeting)
     critics = len(to_critics)
     judged = {**to_critics[-1].variables, "draft": draft, "own_objections": objections}
-    shown = closing_variables(meeting, draft, {}, Ledger(), complete=False)
+    shown = closing_variables(meeting, draft, {}, ObjectionRegister(), complete=False)
     read = {**shown, "objections": objections}
     return (
         PlannedAsk(_AUTHOR, first, 1, 1),
@@ -130,7 +130,7 @@ def _longest_matter(meeting: Meeting) -> Matter:
     label = meeting.label(meeting.seats[-1].name)
     draft = longest(MOST_DRAFT_CHARACTERS)
     excerpt: dict[str, Json] = {"label": label, "text": longest(MOST_EXCERPT_CHARACTERS)}
-    matter = matter_for_arbiter(meeting, draft, {}, Ledger())
+    matter = matter_for_arbiter(meeting, draft, {}, ObjectionRegister())
     return replace(matter, excerpts=[*matter.excerpts, *[excerpt] * MOST_SHOWN_OBJECTIONS])
 
 

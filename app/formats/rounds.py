@@ -20,7 +20,7 @@ from app.domain.outcome import (
     StopReason,
     first_to_count,
 )
-from app.domain.progress import Progress, StallKind
+from app.domain.progress import Progress, Stall, StallKind
 from app.domain.sections import SectionsReading
 from app.domain.steps import Ask, Part, Reply, Stopped, consult, note
 from app.domain.summary import bounded_motion, bounded_summary
@@ -80,22 +80,18 @@ def stop_after(
     return stop
 
 
-def same_split(rounds: Sequence[RoundHeld], meeting: Meeting) -> dict[str, Json]:
+def same_split(rounds: Sequence[RoundHeld], meeting: Meeting) -> Stall:
     """The stall of those who only take positions: these stayed as they were (PROTOCOLS 11)."""
-    return {
-        "kind": StallKind.STALEMATE.value,
-        "round": len(rounds),
-        "rounds_without_progress": meeting.limits.no_progress_rounds,
-    }
+    return Stall(StallKind.STALEMATE, len(rounds), meeting.limits.no_progress_rounds)
 
 
 def split_found(settled: Settled, rounds: Sequence[RoundHeld], meeting: Meeting) -> dict[str, Json]:
     """What the outcome says of such a stall, if it came to one."""
-    return {"stalled": same_split(rounds, meeting)} if settled.stalled else {}
+    return {"stalled": same_split(rounds, meeting).record()} if settled.stalled else {}
 
 
-def tell_stall(stall: Mapping[str, Json]) -> Part[None]:
-    yield from note(f"round-{stall['round']}/stalled", events.PROGRESS_STALLED, **stall)
+def tell_stall(stall: Stall) -> Part[None]:
+    yield from note(f"round-{stall.round}/stalled", events.PROGRESS_STALLED, **stall.record())
 
 
 def stops_met(rounds: Sequence[RoundHeld], meeting: Meeting) -> set[StopReason]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.domain.arbitration import Choice
 from app.domain.consensus import Consensus
 from app.domain.meeting import SECRETARY, Json, Meeting
 from app.domain.reply_text import clean
@@ -15,7 +14,7 @@ from app.domain.roundtable_record import StanceRound
 from app.domain.stance import Stance, StanceReading
 from app.domain.steps import Ask, Reply
 from app.domain.summary import MOST_MOTION_CHARACTERS, MOST_SUMMARY_CHARACTERS
-from app.formats.arbitrating import REJECT, Matter, plan_ruling
+from app.formats.arbitrating import Matter, accept_or_reject, plan_ruling
 from app.formats.format import PlannedAsk, longest, seen_by, usual_rounds
 from app.formats.rounds import MOST_QUOTED_CHARACTERS, plan_closing
 
@@ -96,11 +95,11 @@ def _quoted(meeting: Meeting, replies: Sequence[Reply]) -> list[Json]:
 
 def matter_for_arbiter(meeting: Meeting, last: StanceRound) -> Matter:
     """An arbiter adopts or rejects the motion as it stands (PROTOCOLS 11, arbitration)."""
-    return _matter(last.motion, _quoted(meeting, last.replies))
+    return _matter(meeting, last.motion, _quoted(meeting, last.replies))
 
 
-def _matter(motion: str, quoted: Sequence[Json]) -> Matter:
-    choices = (Choice(_ADOPT, motion), Choice(REJECT, f"{REJECT}: {motion}"))
+def _matter(meeting: Meeting, motion: str, quoted: Sequence[Json]) -> Matter:
+    choices = accept_or_reject(meeting, motion, accept=_ADOPT)
     return Matter(motion, choices, motion, quoted)
 
 
@@ -133,6 +132,6 @@ def plan(meeting: Meeting) -> tuple[PlannedAsk, ...]:
         PlannedAsk(_ASK, opening, seats, seats),
         PlannedAsk(_ASK, later, seats * (usual - 1), seats * (most - 1)),
         PlannedAsk(COMPRESS, read, usual - 1, most - 1, SECRETARY),
-        *plan_ruling(meeting, _matter(motion, [quoted] * seats)),
+        *plan_ruling(meeting, _matter(meeting, motion, [quoted] * seats)),
         *plan_closing(meeting, SYNTHESIS, read),
     )

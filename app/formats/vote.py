@@ -195,6 +195,7 @@ def _tell(vote: _Vote, held: Balloting) -> Part[None]:
         events.ROUND_CLOSED,
         round=number,
         motion=vote.meeting.motion,
+        stances={},
         ballots=held.cast,
         counts=held.counts,
         consensus=None,

@@ -5,8 +5,9 @@
 | 2xx but 202 | stored, as far as the far side says: it is read back all the same |
 | 202 | accepted: it may be stored later |
 | 409, 412 | something is there already: whether it is the same shows when it is read |
+| 303 | the same: it may have been stored, and the far side points to what came of it |
 | 425, 429 | not stored, refused for now: again after ``Retry-After`` |
-| 3xx | refused: redirects are not followed, or they would lead past the guard |
+| other 3xx | refused: redirects are not followed, or they would lead past the guard |
 | other 4xx | refused for good |
 | 408, 5xx, anything else, a broken connection, no answer in time | unclear |
 | no connection, a bad certificate | it never left |
@@ -29,7 +30,7 @@ from app.outbound.guard import TargetRefused
 
 _MOST_RETRY_SECONDS = 86_400.0
 _ACCEPTED = 202
-_IN_THE_WAY = frozenset({409, 412})
+_ONE_LOOK_TELLS = frozenset({303, 409, 412})
 _FOR_NOW = frozenset({425, 429})
 _REQUEST_TIMEOUT = 408
 _NOT_THERE = frozenset({404, 410})
@@ -49,7 +50,7 @@ def write_answer(status: int, headers: Headers) -> WriteAnswer:
 def _fate(status: int) -> Fate:
     if status == _ACCEPTED:
         return Fate.ACCEPTED
-    if status in _IN_THE_WAY:
+    if status in _ONE_LOOK_TELLS:
         return Fate.EXISTS
     if status in _FOR_NOW:
         return Fate.DEFERRED
@@ -71,9 +72,9 @@ def failed_write(error: BaseException) -> WriteAnswer:
     """What a PUT without an answer may have done."""
     causes = tuple(_causes(error))
     if any(isinstance(cause, _NEVER_WILL) for cause in causes):
-        return WriteAnswer(Fate.REFUSED, _why(causes))
+        return WriteAnswer(Fate.REFUSED, _why(causes), left=False)
     if any(isinstance(cause, _NEVER_LEFT) for cause in causes):
-        return WriteAnswer(Fate.UNSENT, _why(causes))
+        return WriteAnswer(Fate.UNSENT, _why(causes), left=False)
     return WriteAnswer(Fate.UNCLEAR, _why(causes))
 
 

@@ -55,7 +55,8 @@ class HttpDestination:
         if sha256_of(content) != operation.sha256:
             raise ValueError(f"{operation.id}: the content is not what was to be saved")
         if len(content) > MOST_BODY_BYTES:
-            return WriteAnswer(Fate.REFUSED, "The deliverable is too large to be read back.")
+            too_large = "The deliverable is too large to be read back."
+            return WriteAnswer(Fate.REFUSED, too_large, left=False)
         headers = {
             "Content-Type": _CONTENT_TYPE,
             "Content-Digest": content_digest(operation.sha256),
@@ -114,7 +115,8 @@ async def _found(operation: Operation, response: httpx2.Response) -> Finding:
     look = compare(operation.sha256, seen, claimed)
     if look is Look.DIFFERENT and claimed == operation.sha256:
         why = "Something else is there, though its Content-Digest says it is the same."
-    return Finding(look, why, answers.version(response.headers))
+    other = seen or claimed if look is Look.DIFFERENT else None
+    return Finding(look, why, answers.version(response.headers), sha256=other)
 
 
 async def _sha256_of_body(response: httpx2.Response) -> str:

@@ -97,10 +97,9 @@ def _one_line(text: str) -> str:
 
 
 def _environment() -> Environment:
-    # Not HTML, so nothing is escaped; what must not break out goes through ``enclosed``.
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
-        autoescape=False,  # noqa: S701
+        autoescape=False,  # noqa: S701 - no HTML; what must not break out goes through ``enclosed``
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -48,7 +48,7 @@ def _row(words: Words, past: History, told: Recorded) -> list[str]:
 def _held(past: History, told: Recorded) -> float:
     """For how long the meeting had been held by then; between an end and a resuming it was not."""
     begun = past.started_at or past.created_at
-    idle = (each.at - each.ended_at for each in past.resumptions if each.at <= told.at)
+    idle = (each.at - each.ended_at for each in past.earlier_legs if each.at <= told.at)
     return (told.at - begun - sum(idle, timedelta())).total_seconds()
 
 

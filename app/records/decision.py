@@ -28,11 +28,12 @@ from app.records.catalogue import Words
 from app.records.containment import front_matter, inline, plain, quoted
 from app.records.debate import proposal_texts
 from app.records.findings import comparison, dissents, flips, open_points
-from app.records.minutes import participant_records, short
+from app.records.minutes import material_records, participant_records, short
 from app.records.opening import money, participants, used_tokens
-from app.records.operations import saved_elsewhere
+from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
 from app.records.resumptions import resumptions
 from app.records.rulings import arbitration, questions
+from app.records.stalls import stall_record
 from app.records.verdict import (
     consensus_text,
     counted,
@@ -75,6 +76,7 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "context": meeting.context,
         "motion": last_motion(past),
         "options": _considered(case),
+        "materials": material_records(past),
         "consequences": consequences(case),
         "dissents": decided["dissents"],
         "reservations": list(decided.get("reservations") or ()),
@@ -82,7 +84,8 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "final": decided.get("final"),
         "flips": list(decided.get("flips") or ()),
         "unexplained_flips": decided.get("unexplained_flips", 0),
-        "stalled": decided.get("stalled"),
+        "stalled": stall_record(past),
+        "external_wait": external_wait(past),
         "synthesis": decided["synthesis"],
         numbers_name: numbers,
         "effective_participants": decided["effective_participants"],
@@ -97,7 +100,8 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "participants": participant_records(past),
         "lineage": lineage(past),
         "spent": decided["spent"],
-        "resumptions": [each.record() for each in past.resumptions],
+        "open_below": list(decided.get("open_below", ())),
+        "resumptions": [each.record() for each in past.earlier_legs],
         "operations": [dict(operation) for operation in past.operations],
         "started_at": None if past.started_at is None else rfc3339(past.started_at),
         "ended_at": None if past.ended_at is None else rfc3339(past.ended_at),
@@ -150,6 +154,7 @@ def _body(case: Case) -> Iterator[str]:
     yield from _options(case)
     yield f"## {words('heading.decision_outcome')}"
     yield headline(words, past)
+    yield from external_wait_sentence(words, past)
     yield f"## {words('heading.decided_by')}"
     yield from who_decided(words, decided)
     yield from arbitration(words, past, level=3)

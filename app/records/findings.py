@@ -12,6 +12,7 @@ from app.records.history import History
 from app.records.operations import open_saves
 from app.records.reviews import rounds_compared
 from app.records.rounds import RoundHeld
+from app.records.stalls import stall_sentence
 from app.records.verdict import counts_ballots, numbers_of
 from app.records.weakness import Safe, bullets
 
@@ -166,25 +167,18 @@ def _view_kept(words: Words, view: Mapping[str, Json], group: str) -> Iterator[s
 
 def open_points(words: Words, past: History, safe: Safe = inline) -> list[str]:
     """What nobody settled and what nobody could confirm, a sentence each."""
-    points = [*_stall(words, past, safe), *_disputed(words, past, safe)]
+    points = [*stall_sentence(words, past, safe), *_disputed(words, past, safe)]
     for item in (past.cancellation or {}).get("items", ()):
         if item["state"] == _UNCONFIRMED:
             named = {key: safe(item[key]) for key in ("kind", "ref", "state")}
             points.append(words("open.unconfirmed", **named))
+    left = (past.decision or {}).get("open_below", ())
+    points += [words("open.below", ref=safe(id_)) for id_ in left]
     points += open_saves(words, past, safe)
     for exhausted in past.exhausted:
         step = safe(exhausted.data.get("step") or "")
         points.append(words("open.exhausted", step=step))
     return points
-
-
-def _stall(words: Words, past: History, safe: Safe) -> Iterator[str]:
-    """Which kind of standing still the meeting ended in, if it did (PROTOCOLS 11)."""
-    stalled = (past.decision or {}).get("stalled")
-    if stalled:
-        kind: str = stalled["kind"]
-        named = words.either(f"stall.{kind}", safe(kind))
-        yield words("open.stalled", kind=named, round=stalled["round"])
 
 
 def _disputed(words: Words, past: History, safe: Safe) -> Iterator[str]:

@@ -17,8 +17,10 @@ from app.records.containment import front_matter, inline, plain, quoted
 from app.records.findings import open_points
 from app.records.history import History, history
 from app.records.minutes import short
-from app.records.operations import saved_elsewhere
-from app.records.rulings import Question, arbiter_text, arbitration, choices, questions
+from app.records.opening import material_in
+from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
+from app.records.rulings import Question, arbiter_text, arbitration, choices, present_question
+from app.records.stalls import stall_record, stall_sentence
 from app.records.standing import candidates, criteria, excerpts, settled, sides
 from app.records.verdict import headline, synthesis, who_decided
 from app.records.weakness import (
@@ -46,6 +48,8 @@ def handoff_json(log: Iterable[Event]) -> dict[str, Json]:
         "decided": _decided(past),
         "question": _question(past, asked),
         "may_decide": _may_decide(past, asked),
+        "stalled": stall_record(past),
+        "external_wait": external_wait(past),
         "candidates": candidates(past, asked),
         "sides": sides(past),
         "excerpts": excerpts(past),
@@ -73,8 +77,7 @@ def handoff_markdown(log: Iterable[Event]) -> str:
 
 def _case(log: Iterable[Event]) -> tuple[History, Question | None]:
     past = history(log)
-    put = questions(past)
-    asked = put[-1] if put else None
+    asked = present_question(past)
     if not past.ended and (asked is None or asked.state != "open"):
         raise MeetingNotEnded(
             f"Meeting {past.meeting.id} has not ended and no question of it waits for a ruling, "
@@ -156,6 +159,8 @@ def _body(words: Words, past: History, asked: Question | None) -> Iterator[str]:
     yield from _weak(words, past)
     yield f"## {words('heading.standing')}"
     yield headline(words, past) if past.ended else f"**{words('handoff.open')}**"
+    yield from stall_sentence(words, past)
+    yield from external_wait_sentence(words, past)
     yield from _the_question(words, past, asked)
     yield from _who(words, past, asked)
     yield from _candidates(words, past, asked)
@@ -272,6 +277,7 @@ def _excerpts(words: Words, past: History) -> Iterator[str]:
     for each in found:
         name = inline(each["source"])
         if "objection" in each:
+            name = material_in(words, past.meeting, each["source"], each["round"])
             yield words("handoff.material", name=name, id=inline(each["objection"]))
         else:
             yield words("handoff.source", name=name, round=each["round"])
@@ -308,7 +314,8 @@ def _points(words: Words, past: History, asked: Question | None) -> Iterator[str
         words("open.unconfirmed", **{key: inline(item[key]) for key in ("kind", "ref", "state")})
         for item in _unconfirmed(past)
     ]
-    points = [point for point in _open_points(words, past, asked) if point not in left]
+    told = [*left, *stall_sentence(words, past)]
+    points = [point for point in _open_points(words, past, asked) if point not in told]
     yield f"## {words('heading.open_points')}"
     yield bullets(points) if points else words("open.none")
     if left:

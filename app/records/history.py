@@ -15,17 +15,18 @@ from app.domain.envelope import NOTHING, Cost
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json, Meeting
 from app.domain.resuming import resumed
-from app.records.legs import Resumed
+from app.records.legs import EarlierLeg
 from app.records.rounds import ReplyGiven, RoundHeld
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An event that belongs to no one round: what it was, what it said and when."""
+    """An event that belongs to no one round: what it was, what it said, when, and in which leg."""
 
     type: str
     data: Mapping[str, Json]
     at: datetime
+    leg: int
 
     def record(self) -> dict[str, Json]:
         return {"type": self.type, **self.data, "at": rfc3339(self.at)}
@@ -39,10 +40,10 @@ class History:
     follow it (the minutes' file, the end) change nothing here, so that the minutes written
     before them and those asked for after them are the same to the byte.
 
-    Of a meeting that was resumed the decision is that of the latest end, and there is none while it
-    runs again; ``resumptions`` tell what stood before, and ``meeting`` is as it goes on.
-    ``began_at`` is when its present part began, ``seconds_before`` what the earlier ones took, and
-    ``questions_before`` how many entries of ``arbitration`` belong to those.
+    Of a meeting that was resumed the decision is that of the present leg (see ``legs``), and there
+    is none while that runs; ``earlier_legs`` tell what stood before, and ``meeting`` is as it goes
+    on. ``leg`` is the present one, ``began_at`` when it began, and ``seconds_before`` what the
+    earlier ones took.
     """
 
     meeting: Meeting
@@ -54,7 +55,8 @@ class History:
     last_at: datetime
     began_at: datetime | None
     seconds_before: float
-    resumptions: tuple[Resumed, ...]
+    leg: int
+    earlier_legs: tuple[EarlierLeg, ...]
     rounds: tuple[RoundHeld, ...]
     stalls: tuple[Recorded, ...]
     objections: tuple[Recorded, ...]
@@ -62,13 +64,12 @@ class History:
     confirmations: tuple[ReplyGiven, ...]
     """Answers to the closing question as they came (PROTOCOLS 10)."""
     exhausted: tuple[Recorded, ...]
-    """The budget's ends since the latest resuming; what ran out before has ended it once."""
+    """The budget's ends in the present leg; what ran out before has ended it once."""
     operations: tuple[Mapping[str, Json], ...]
     """Saves elsewhere, each as it stands now: what is found out after the end counts too."""
     arbitration: tuple[Recorded, ...]
-    questions_before: int
     drafted: Mapping[str, Json] | None
-    """The latest synthesis, which only the record of the decision makes public."""
+    """The present leg's latest synthesis, which only the record of the decision makes public."""
     cancellation: Mapping[str, Json] | None
     late: tuple[ReplyGiven, ...]
     """Replies that came after a cancel: kept, and never counted (PROTOCOLS 12)."""
@@ -87,7 +88,7 @@ class History:
             return "ended"
         if self.cancellation is not None:
             return "cancelling"
-        asked = self.arbitration[self.questions_before :]
+        asked = self.of_this_leg(self.arbitration)
         if asked and asked[-1].type == events.ARBITRATION_OPENED:
             return "awaiting_ruling"
         return "scheduled" if self.started_at is None else "running"
@@ -104,6 +105,10 @@ class History:
             "usd": self.cost.record()["usd"],
             "tokens": {"input": self.cost.input_tokens, "output": self.cost.output_tokens},
         }
+
+    def of_this_leg(self, told: Iterable[Recorded]) -> list[Recorded]:
+        """Those that belong to the present leg."""
+        return [each for each in told if each.leg == self.leg]
 
     def models_of(self, participant: str, agent: str) -> tuple[str, ...]:
         """The models that answered for a participant, or the one that is set to."""
@@ -173,8 +178,8 @@ class _Draft:
         self.last_at = created.at
         self.began_at: datetime | None = None
         self.seconds_before = 0.0
-        self.resumptions: list[Resumed] = []
-        self.questions_before = 0
+        self.leg = 0
+        self.earlier_legs: list[EarlierLeg] = []
         self.rounds: dict[int, _RoundDraft] = {}
         self.confirmations: list[ReplyGiven] = []
         self.kept: dict[str, list[Recorded]] = {}
@@ -199,7 +204,8 @@ class _Draft:
 
     def _keep(self, event: Event) -> None:
         family = event.type.partition(".")[0]
-        self.kept.setdefault(family, []).append(Recorded(event.type, event.data, event.at))
+        told = Recorded(event.type, event.data, event.at, self.leg)
+        self.kept.setdefault(family, []).append(told)
 
     def round(self, event: Event) -> _RoundDraft:
         number: int = event.data.get("round") or 1
@@ -270,19 +276,18 @@ class _Draft:
 
     def resume(self, event: Event) -> None:
         if self.decision is not None and self.ended_at is not None:
-            self.resumptions.append(
-                Resumed.of(
-                    event, self.meeting.limits, self.decision, self.ended_at, self.cancellation
-                )
+            self.earlier_legs.append(
+                EarlierLeg.of(event, self.meeting, self.decision, self.ended_at, self.cancellation)
             )
             if self.began_at is not None:
                 self.seconds_before += (self.ended_at - self.began_at).total_seconds()
         self.meeting = resumed(self.meeting, event.data)
         self.started_at = self.started_at or event.at
         self.began_at = event.at
-        self.decision = self.ended_at = self.cancellation = None
+        self.leg += 1
+        # The closing belongs to an end: whatever a leg puts to anybody, it has drafted itself.
+        self.decision = self.ended_at = self.cancellation = self.drafted = None
         self.kept.pop("budget", None)
-        self.questions_before = len(self._kept("arbitration"))
 
     def finished(self) -> History:
         order = {seat.name: index for index, seat in enumerate(self.meeting.seats)}
@@ -296,7 +301,8 @@ class _Draft:
             last_at=self.last_at,
             began_at=self.began_at,
             seconds_before=self.seconds_before,
-            resumptions=tuple(self.resumptions),
+            leg=self.leg,
+            earlier_legs=tuple(self.earlier_legs),
             rounds=tuple(self.rounds[number].finished(order) for number in sorted(self.rounds)),
             stalls=self._kept("progress"),
             objections=self._kept("objection"),
@@ -305,7 +311,6 @@ class _Draft:
             exhausted=self._kept("budget"),
             operations=tuple(self.operations.values()),
             arbitration=self._kept("arbitration"),
-            questions_before=self.questions_before,
             drafted=self.drafted,
             cancellation=self.cancellation,
             late=tuple(self.late),

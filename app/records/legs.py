@@ -1,4 +1,7 @@
-"""The parts of a meeting that was resumed (PROTOCOLS 12): each ended once, and was gone on with."""
+"""The legs of a meeting that was resumed (what a leg is, says ``domain/resuming``).
+
+They count from 0: each by the number of resumptions before it.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json, Limits
+from app.domain.meeting import Json, Limits, Meeting
 from app.domain.outcome import outcome_record
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
-    """One resuming: what had changed, and the end that stood before it.
+class EarlierLeg:
+    """A leg that has ended, and the resuming after it: what had changed, and what began with it.
 
-    ``decision`` is the data of that end's ``decision.recorded``; an end without a decision has it
-    too. ``materials`` are those that came with the resuming.
+    ``decision`` is the data of the leg's ``decision.recorded``; an end without a decision has it
+    too. ``materials`` are those that came with the resuming, whose number is ``number``, and
+    ``versions_before`` the versions until then by material.
     """
 
     number: int
@@ -27,6 +31,7 @@ class Resumed:
     limits_before: Limits
     limits: Limits
     materials: tuple[Mapping[str, Json], ...]
+    versions_before: Mapping[str, str]
     acknowledged: tuple[str, ...]
     decision: Mapping[str, Json]
     ended_at: datetime
@@ -35,22 +40,23 @@ class Resumed:
     @classmethod
     def of(
         cls,
-        event: Event,
-        before: Limits,
+        resuming: Event,
+        before: Meeting,
         decision: Mapping[str, Json],
         ended_at: datetime,
         cancellation: Mapping[str, Json] | None,
-    ) -> Resumed:
-        said = event.data
+    ) -> EarlierLeg:
+        said = resuming.data
         return cls(
             number=said["resumption"],
-            at=event.at,
+            at=resuming.at,
             changed=said["changed"],
             note=said["note"],
             after_round=said["after_round"],
-            limits_before=before,
+            limits_before=before.limits,
             limits=Limits.read(said["limits"]),
             materials=tuple(said["materials"]),
+            versions_before={each.id: each.version for each in before.materials},
             acknowledged=tuple(said["acknowledged"]),
             decision=decision,
             ended_at=ended_at,
@@ -58,7 +64,6 @@ class Resumed:
         )
 
     def record(self) -> dict[str, Json]:
-        named = ("id", "version", "title")
         return {
             "number": self.number,
             "at": rfc3339(self.at),
@@ -67,9 +72,13 @@ class Resumed:
             "after_round": self.after_round,
             "limits_before": self.limits_before.record(),
             "limits": self.limits.record(),
-            "materials": [{key: each[key] for key in named} for each in self.materials],
+            "materials": [self._material(each) for each in self.materials],
             "acknowledged": list(self.acknowledged),
             "ended_at": rfc3339(self.ended_at),
             "outcome": outcome_record(self.decision),
             "cancellation": self.cancellation,
         }
+
+    def _material(self, given: Mapping[str, Json]) -> dict[str, Json]:
+        named = {key: given[key] for key in ("id", "version", "title")}
+        return {**named, "version_before": self.versions_before.get(given["id"])}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
+from app.domain.outcome import outcome_record
 from app.records.case import warnings_of
 from app.records.catalogue import WORDS, Words
 from app.records.confirmations import confirmations
@@ -29,7 +30,7 @@ from app.records.operations import saved_elsewhere
 from app.records.reviews import objections
 from app.records.rulings import arbitration, questions
 from app.records.transcript import transcript
-from app.records.verdict import headline, numbers_of, outcome
+from app.records.verdict import headline, outcome
 from app.records.weakness import degradation_sentence, degradations, weaknesses
 
 _MOST_TITLE_CHARACTERS = 120
@@ -71,11 +72,12 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "motion": past.meeting.motion,
         "context": past.meeting.context,
         "options": list(past.meeting.options),
+        "materials": material_records(past),
         "participants": participant_records(past),
         "secretary": past.meeting.secretary,
         "limits": past.meeting.limits.record(),
         "spent": dict(past.spent),
-        "resumptions": [each.record() for each in past.resumptions],
+        "resumptions": [each.record() for each in past.earlier_legs],
         "created_at": rfc3339(past.created_at),
         "started_at": None if past.started_at is None else rfc3339(past.started_at),
         "ended_at": None if past.ended_at is None else rfc3339(past.ended_at),
@@ -88,7 +90,7 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "arbitration": [asked.record() for asked in questions(past)],
         "cancellation": past.cancellation,
         "late_replies": [reply.record() for reply in past.late],
-        "outcome": _outcome_record(past),
+        "outcome": None if past.decision is None else outcome_record(past.decision),
         "baseline": baseline,
         "final": final,
         "flips": list((past.decision or {}).get("flips") or ()),
@@ -96,6 +98,13 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "reservations": list((past.decision or {}).get("reservations") or ()),
         "open_points": open_points(words, past, plain),
     }
+
+
+def material_records(past: History) -> list[dict[str, Json]]:
+    """The materials in force by version, without their texts."""
+    named = ("id", "version", "title")
+    records = [material.record() for material in past.meeting.materials]
+    return [{key: record[key] for key in named} for record in records]
 
 
 def participant_records(past: History) -> list[dict[str, Json]]:
@@ -110,32 +119,10 @@ def participant_records(past: History) -> list[dict[str, Json]]:
     ]
 
 
-_OUTCOME_FIELDS = (
-    "result",
-    "consensus",
-    "decision",
-    "decision_source",
-    "decided_by",
-    "completeness",
-    "stopped_by",
-    "effective_participants",
-    "dissents",
-    "synthesis",
-)
-
-
-def _outcome_record(past: History) -> dict[str, Json] | None:
-    if past.decision is None:
-        return None
-    name, numbers = numbers_of(past.decision)
-    record = {field: past.decision.get(field) for field in _OUTCOME_FIELDS}
-    return {**record, name: numbers}
-
-
 def _front(past: History) -> dict[str, Json]:
     decided = past.decision or {}
     meeting = past.meeting
-    resumed = {"resumed": len(past.resumptions)} if past.resumptions else {}
+    resumed = {"resumed": len(past.earlier_legs)} if past.earlier_legs else {}
     return {
         "id": meeting.id,
         "format": meeting.format,

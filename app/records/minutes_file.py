@@ -121,11 +121,16 @@ def _remove_if_older(path: Path, before: float) -> bool:
 
 
 class MinutesFolder:
-    """Writes minutes into a folder from a few threads of its own; the event loop stays free."""
+    """Writes minutes into a folder from a few threads of its own; the event loop stays free.
+
+    Opened, it clears away what killed processes left half-written there.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="minutes")
+        # Nobody waits for it, and a folder that cannot be cleared can perhaps be written to.
+        self._threads.submit(remove_abandoned, folder)
 
     async def __call__(self, log: Sequence[Event]) -> str:
         """Write the minutes durably and return where they lie, as the folder was given.

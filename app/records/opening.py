@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.domain.meeting import Json, Meeting, Seat
+from app.domain.resuming import version_in
 from app.records import debate
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
@@ -45,6 +46,14 @@ def material_line(words: Words, material: Mapping[str, Json]) -> str:
     key = "question.material_titled" if material["title"] else "question.material"
     named = {"id": inline(material["id"]), "version": inline(material["version"])}
     return words(key, **named, title=inline(material["title"] or ""))
+
+
+def material_in(words: Words, meeting: Meeting, id_: str, round_: int) -> str:
+    """A material by the version that this round was held on: a resuming may have changed it."""
+    version = version_in(meeting, id_, round_)
+    if version is None:
+        return inline(id_) or words("measure.missing")
+    return words("question.material", id=inline(id_), version=inline(version))
 
 
 def _criteria(words: Words, meeting: Meeting) -> Iterator[str]:

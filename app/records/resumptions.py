@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from app.domain.meeting import Json, Limits
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.history import History
-from app.records.legs import Resumed
+from app.records.legs import EarlierLeg
 from app.records.opening import material_line
 from app.records.verdict import cancelled, stopped
 from app.records.weakness import bullets
 
 
 def resumptions(words: Words, past: History) -> Iterator[str]:
-    for each in past.resumptions:
+    for each in past.earlier_legs:
         yield from resumption(words, each)
 
 
-def resumption(words: Words, each: Resumed) -> Iterator[str]:
+def resumption(words: Words, each: EarlierLeg) -> Iterator[str]:
     yield f"## {words('heading.resumed', number=each.number)}"
     changed = words.either(f"resumed.{each.changed}", inline(each.changed))
     key = "resumed.told" if each.after_round else "resumed.told_before_rounds"
@@ -42,13 +42,20 @@ def resumption(words: Words, each: Resumed) -> Iterator[str]:
         yield words("resumed.same_limits")
     if each.materials:
         yield words("resumed.new_materials")
-        yield bullets([material_line(words, material) for material in each.materials])
+        yield bullets([_material(words, each, material) for material in each.materials])
     if each.acknowledged:
         ids = words.joined(inline(id_) for id_ in each.acknowledged)
         yield words("resumed.acknowledged", ids=ids)
 
 
-def _changed_limits(words: Words, each: Resumed) -> Iterator[list[str]]:
+def _material(words: Words, each: EarlierLeg, material: Mapping[str, Json]) -> str:
+    line, before = material_line(words, material), each.versions_before.get(material["id"])
+    if before is None:
+        return line
+    return words("resumed.material_before", material=line, version=inline(before))
+
+
+def _changed_limits(words: Words, each: EarlierLeg) -> Iterator[list[str]]:
     before, after = _limits_shown(words, each.limits_before), _limits_shown(words, each.limits)
     for key, shown in after.items():
         if before[key] != shown:

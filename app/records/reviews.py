@@ -8,6 +8,7 @@ from app.domain.meeting import Criterion, Json
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.history import History
+from app.records.opening import material_in
 from app.records.rounds import ReplyGiven, RoundHeld
 from app.records.weakness import bullets
 
@@ -129,7 +130,7 @@ def objections(words: Words, past: History) -> Iterator[str]:
         yield f"### {inline(id_)}"
         yield _standing(words, objection)
         yield quoted(objection["point"])
-        yield from _ground(words, objection)
+        yield from _ground(words, past, objection)
         if objection["resolves_when"]:
             yield words("review.resolves_when")
             yield quoted(objection["resolves_when"])
@@ -148,8 +149,10 @@ def _standing(words: Words, objection: Mapping[str, Json]) -> str:
     return state
 
 
-def _ground(words: Words, objection: Mapping[str, Json]) -> Iterator[str]:
-    named = {"material": inline(objection["material"]) or words("measure.missing")}
+def _ground(words: Words, past: History, objection: Mapping[str, Json]) -> Iterator[str]:
+    named = {
+        "material": material_in(words, past.meeting, objection["material"], objection["round"])
+    }
     if not objection["quote"]:
         yield words("review.no_quote")
         return

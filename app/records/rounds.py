@@ -6,30 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.events import Event, rfc3339
+from app.domain.events import HOW_A_REPLY_CAME, Event, rfc3339
 from app.domain.meeting import Json
 from app.domain.steps import ReplyStatus
-
-_HOW_IT_CAME = frozenset(
-    {
-        "participant",
-        "office",
-        "round",
-        "status",
-        "text",
-        "attempt",
-        "final",
-        "reason",
-        "out_of_time",
-        "usage",
-        "booked",
-        "model",
-        "finish",
-        "request_id",
-        "seconds",
-    }
-)
-"""Fields of a reply that say how it came; all others are what was read from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +48,7 @@ class ReplyGiven:
             seconds=given.get("seconds"),
             usage=given.get("usage"),
             finish=given.get("finish"),
-            read={key: value for key, value in given.items() if key not in _HOW_IT_CAME},
+            read={key: value for key, value in given.items() if key not in HOW_A_REPLY_CAME},
             at=event.at,
         )
 
@@ -151,7 +130,7 @@ class RoundHeld:
     def _tally(self) -> Mapping[str, Json] | None:
         if self.tallies:
             return self.tallies[-1]
-        if self.closed is None or "counts" not in self.closed:
+        if self.closed is None or self.closed.get("counts") is None:
             return None
         return {
             "counts": self.closed["counts"],

@@ -6,7 +6,7 @@ It says who decided which scope, and never that anybody agreed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -15,7 +15,7 @@ from app.domain.events import ARBITRATION_EXPIRED, ARBITRATION_OPENED, ARBITRATI
 from app.domain.meeting import Arbiter, Json
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted
-from app.records.history import History
+from app.records.history import History, Recorded
 from app.records.weakness import bullets
 
 State = Literal["open", "ruled", "expired", "overtaken"]
@@ -24,7 +24,8 @@ State = Literal["open", "ruled", "expired", "overtaken"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question that was put to an arbiter. ``closed`` is what its answer or expiry holds."""
+    """One question that was put to an arbiter, and the leg in which it was. ``closed`` is what its
+    answer or expiry holds."""
 
     text: str
     scope: str
@@ -34,6 +35,7 @@ class Question:
     opened_at: datetime
     deadline: datetime
     state: State
+    leg: int
     closed: Mapping[str, Json] = field(default_factory=dict[str, Json])
     closed_at: datetime | None = None
 
@@ -64,45 +66,37 @@ class Question:
 def questions(past: History) -> tuple[Question, ...]:
     """Every question that was put, in order; more than one only in a meeting that was resumed."""
     found: list[Question] = []
-    for index, event in enumerate(past.arbitration):
+    for event in past.arbitration:
         if event.type == ARBITRATION_OPENED:
-            over = past.ended or past.cancellation is not None or index < past.questions_before
-            found.append(_opened(event.data, event.at, "overtaken" if over else "open"))
+            over = past.ended or past.cancellation is not None or event.leg < past.leg
+            found.append(_opened(event, "overtaken" if over else "open"))
         elif event.type in _CLOSED and found:
             state = _CLOSED[event.type]
             asked = found.pop()
-            found.append(_closed(asked, state, event.data, event.at))
+            found.append(replace(asked, state=state, closed=event.data, closed_at=event.at))
     return tuple(found)
+
+
+def present_question(past: History) -> Question | None:
+    """The latest question of the present leg; those of earlier ones are over with their end."""
+    return next((asked for asked in reversed(questions(past)) if asked.leg == past.leg), None)
 
 
 _CLOSED: Mapping[str, State] = {ARBITRATION_RULED: "ruled", ARBITRATION_EXPIRED: "expired"}
 
 
-def _opened(data: Mapping[str, Json], at: datetime, state: State) -> Question:
+def _opened(event: Recorded, state: State) -> Question:
+    data = event.data
     return Question(
         text=data["question"],
         scope=data["scope"],
         choices=tuple(Choice.read(choice) for choice in data["choices"]),
         arbiter=Arbiter.read(data["arbiter"]),
         round=data["round"],
-        opened_at=at,
+        opened_at=event.at,
         deadline=datetime.fromisoformat(data["deadline"]),
         state=state,
-    )
-
-
-def _closed(asked: Question, state: State, data: Mapping[str, Json], at: datetime) -> Question:
-    return Question(
-        asked.text,
-        asked.scope,
-        asked.choices,
-        asked.arbiter,
-        asked.round,
-        asked.opened_at,
-        asked.deadline,
-        state,
-        data,
-        at,
+        leg=event.leg,
     )
 
 

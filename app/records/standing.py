@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.domain.events import COMPLETION_CLOSED
 from app.domain.meeting import Json
 from app.domain.reply_text import clean, one_line, without_thinking
+from app.domain.resuming import version_in
 from app.domain.summary import first_sentence
 from app.records.case import last_motion
 from app.records.history import History
@@ -163,7 +164,8 @@ def _objections(past: History) -> list[Mapping[str, Json]]:
 
 
 def _members(past: History) -> list[dict[str, Json]]:
-    closed = [each.data for each in past.completions if each.type == COMPLETION_CLOSED]
+    told = past.of_this_leg(past.completions)
+    closed = [each.data for each in told if each.type == COMPLETION_CLOSED]
     if not closed:
         return []
     wanting: Mapping[str, str] = closed[-1]["reasons"]
@@ -197,6 +199,7 @@ def excerpts(past: History) -> list[dict[str, Json]]:
         return [
             {
                 "source": each["material"],
+                "version": version_in(past.meeting, each["material"], each["round"]),
                 "round": each["round"],
                 "objection": each["id"],
                 "text": each["quote"],
@@ -208,15 +211,19 @@ def excerpts(past: History) -> list[dict[str, Json]]:
 
 
 def _said(past: History) -> Iterator[dict[str, Json]]:
-    if past.meeting.format == "council":
-        # The second round only ranks; what the synthesis is made of is in the first.
-        held = past.rounds[0] if past.rounds else None
-    else:
-        held = last_with_positions(past)
+    council = past.meeting.format == "council"
+    held = _answers(past) if council else last_with_positions(past)
     for reply in () if held is None else held.final_replies:
         text = clean(without_thinking(reply.text).strip(), _MOST_EXCERPT_CHARACTERS)
         if reply.usable and not reply.read.get("ballot") and text:
             yield {"source": reply.participant, "round": reply.round, "text": text}
+
+
+def _answers(past: History) -> RoundHeld | None:
+    """What a council's synthesis is made of: the answers that were ranked last."""
+    rounds = past.rounds
+    ranked = [number for number, held in enumerate(rounds) if held.letters and number]
+    return rounds[ranked[-1] - 1] if ranked else next(iter(rounds), None)
 
 
 # --- the criteria -------------------------------------------------------------------------------

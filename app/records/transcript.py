@@ -18,6 +18,7 @@ from app.records.polls import is_poll, poll_tables
 from app.records.resumptions import resumption
 from app.records.reviews import draft_of, round_summary
 from app.records.rounds import ReplyGiven, RoundHeld
+from app.records.stalls import stalls_in
 
 _TALK = "deliberation"
 """Marks a reply that talks between two ballots and is none itself."""
@@ -26,7 +27,7 @@ _TALK = "deliberation"
 def transcript(words: Words, past: History) -> Iterator[str]:
     if not past.rounds:
         yield words("round.none")
-    resumed = deque(past.resumptions)
+    resumed = deque(past.earlier_legs)
     for round_ in past.rounds:
         while resumed and resumed[0].after_round < round_.number:
             yield from resumption(words, resumed.popleft())
@@ -220,12 +221,7 @@ def _about(words: Words, reply: ReplyGiven) -> Iterator[str]:
 
 
 def _after(words: Words, past: History, round_: RoundHeld) -> Iterator[str]:
-    for stall in past.stalls:
-        if stall.data.get("round") == round_.number:
-            rounds = stall.data.get("rounds_without_progress")
-            key = "round.stalled" if rounds else "round.stalled_plain"
-            kind: str = stall.data["kind"]
-            yield words(key, kind=words.either(f"stall.{kind}", inline(kind)), rounds=rounds)
+    yield from stalls_in(words, past, round_)
     if round_.summary is not None:
         yield from _summary(words, round_, round_.summary)
 

@@ -82,7 +82,6 @@ class SqlAgentStore:
     def _insert(self) -> Any:
         if self._database.embedded:
             return sqlite.insert(_agent)
-        # Imported where it is used: the other database's part is not small.
-        from sqlalchemy.dialects import postgresql  # noqa: PLC0415
+        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - large, and for one database
 
         return postgresql.insert(_agent)

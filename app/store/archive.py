@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from sqlalchemy import ColumnElement, Integer, Select, and_, column, exists, sel
 
 from app.coordinator.ports import Idempotency, MeetingFilter, OperationFilter, Page
 from app.domain.errors import Fault, InvalidRequest, NotFound
-from app.domain.events import Event
+from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json
 from app.domain.reply_text import folded, sanitised
 from app.domain.state import MeetingState, Status
@@ -37,6 +38,7 @@ _operation = table(OperationRow)
 
 _ID = re.compile("mtg_[A-Za-z0-9_-]+")
 _OPERATION_ID = re.compile("op_[A-Za-z0-9_-]+")
+_MOMENT = re.compile(r"[0-9-]{10}T[0-9:]{8}(\.[0-9]{6})?Z")
 
 _SHORTEST_INDEXED = 3
 """Trigrams need three characters; shorter words are looked for by reading every row."""
@@ -88,11 +90,12 @@ class SqlArchive:
     async def operations(self, filter_: OperationFilter) -> Page[Mapping[str, Json]]:
         query = select(_operation).where(_operation.c.state.in_(sorted(filter_.states)))
         if filter_.cursor is not None:
-            query = query.where(_operation.c.id < _id_in(filter_.cursor, _OPERATION_ID))
-        query = query.order_by(_operation.c.id.desc()).limit(filter_.limit + 1)
-        rows = await self._rows(query)
+            query = query.where(_older(*_operation_in(filter_.cursor)))
+        newest_first = (_operation.c.requested_at.desc(), _operation.c.id.desc())
+        rows = await self._rows(query.order_by(*newest_first).limit(filter_.limit + 1))
         page = rows[: filter_.limit]
-        cursor = _cursor(page[-1]["id"]) if len(rows) > filter_.limit else None
+        more = len(rows) > filter_.limit
+        cursor = _operation_cursor(page[-1]) if more else None
         return Page([orjson.loads(row["record"]) for row in page], cursor)
 
     async def operation(self, operation_id: str) -> Mapping[str, Json]:
@@ -171,16 +174,46 @@ def _has_metadata(key: str, value: str) -> ColumnElement[bool]:
     )
 
 
-def _cursor(id_: str) -> str:
-    return base64.urlsafe_b64encode(id_.encode()).decode().rstrip("=")
+def _cursor(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _id_in(cursor: str, ids: re.Pattern[str] = _ID) -> str:
+def _text_in(cursor: str) -> str:
+    """What the cursor holds; nothing, if it is none."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        id_ = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):
-        id_ = ""
-    if not ids.fullmatch(id_):
-        raise InvalidRequest(Fault("/cursor", "This cursor was not given by a page of this list."))
+        return ""
+
+
+def _id_in(cursor: str) -> str:
+    id_ = _text_in(cursor)
+    if not _ID.fullmatch(id_):
+        raise _foreign_cursor()
     return id_
+
+
+def _foreign_cursor() -> InvalidRequest:
+    return InvalidRequest(Fault("/cursor", "This cursor was not given by a page of this list."))
+
+
+def _operation_cursor(row: Any) -> str:
+    return _cursor(f"{rfc3339(row['requested_at'])} {row['id']}")
+
+
+def _operation_in(cursor: str) -> tuple[datetime, str]:
+    """When the last operation of the page before was requested, and its id."""
+    at, _, id_ = _text_in(cursor).partition(" ")
+    if not (_MOMENT.fullmatch(at) and _OPERATION_ID.fullmatch(id_)):
+        raise _foreign_cursor()
+    try:
+        return datetime.fromisoformat(at), id_
+    except ValueError:
+        raise _foreign_cursor() from None
+
+
+def _older(at: datetime, id_: str) -> ColumnElement[bool]:
+    """Behind this one among those that are listed newest first."""
+    requested_at: ColumnElement[datetime] = _operation.c.requested_at
+    return (requested_at < at) | ((requested_at == at) & (_operation.c.id < id_))

@@ -19,7 +19,7 @@ from app.domain.trees import (
     check_open,
     drawn_since,
     reserves,
-    told_to_parent,
+    told_above,
     without_room,
 )
 from app.store.state_rows import encode
@@ -95,15 +95,14 @@ class Ledger:
             raise NotFound(f"There is no meeting {missing.args[0]}.") from None
 
     def _tell(self, made: Made, before: MeetingState | None, above: Sequence[MeetingState]) -> None:
-        """Have the meetings above count what was drawn, and the parent learn of its child."""
+        """Have the meetings above count what was drawn, and learn of beginning and end."""
         change = drawn_since(before, made.state)
         if change != UNTOUCHED:
             for each in above:
                 self._change(replace(each, below=each.below + change))
-        told = tuple(told_to_parent(made.events))
-        if told:
-            parent = self._states[above[0].meeting.id]
-            self._keep(_make(Append(parent.meeting.id, parent.last_seq, told), parent))
+        for id_, entry in told_above(made.state, made.events, above):
+            state = self._states[id_]
+            self._keep(_make(Append(id_, state.last_seq, (entry,)), state))
 
     def _keep(self, made: Made) -> None:
         self.made.append(made)
@@ -115,7 +114,7 @@ class Ledger:
 
 def _check_reserving(made: Made, before: MeetingState, above: Sequence[MeetingState]) -> None:
     """Raises ``CancelledAbove`` or ``NoRoom`` if not all of the requests may be sent."""
-    by = cancelled(before, above)
+    by = cancelled(made.state, above)
     if by is not None:
         raise CancelledAbove(by)
     refused = without_room(before, made.events, above)

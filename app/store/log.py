@@ -14,7 +14,7 @@ from app.coordinator.ports import Idempotency
 from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.events import Entry, Event
 from app.domain.operation_log import OPEN
-from app.domain.operation_terms import Status as OperationStatus
+from app.domain.operation_terms import OperationStatus
 from app.domain.state import MeetingState, Status
 from app.store.database import LARGEST_INTEGER, Database, outages
 from app.store.feeds import Feed, Feeds

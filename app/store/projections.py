@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam
@@ -221,8 +222,9 @@ def _operation_happened(rows: _Rows, event: Event, _state: MeetingState) -> None
         "record": encode(operation),
     }
     if event.data["happened"] == BEGUN:
-        first = {"id": operation["id"], "meeting_id": event.meeting_id, **row}
-        rows[_INSERT_OPERATION].append(first)
+        begun = datetime.fromisoformat(operation["requested_at"])
+        first = {"id": operation["id"], "meeting_id": event.meeting_id, "requested_at": begun}
+        rows[_INSERT_OPERATION].append(first | row)
         return
     moved = {"now_state": row["state"], "now_next": row["next_check_at"]}
     rows[_MOVE_OPERATION].append({"of_id": operation["id"], **moved, "now_record": row["record"]})

@@ -39,7 +39,7 @@ _RowId = BigInteger().with_variant(Integer, "sqlite")
 
 class _Row(SQLModel):
     @declared_attr.directive
-    def __tablename__(cls) -> str:  # noqa: N805 # pyright: ignore[reportIncompatibleVariableOverride]
+    def __tablename__(cls) -> str:  # noqa: N805 - the directive gives the class # pyright: ignore[reportIncompatibleVariableOverride]
         """``LogHeadRow`` is kept in ``log_head``."""
         words = re.findall("[A-Z][a-z]*", cls.__name__.removesuffix("Row"))
         return "_".join(words).lower()
@@ -102,6 +102,7 @@ class MeetingRow(_Row, table=True):
     minutes_path: str | None = Field(default=None, sa_type=Text)
     reserved: str = Field(default="{}", sa_type=Text)
     children: str = Field(default="{}", sa_type=Text)
+    adopted: str = Field(default="{}", sa_type=Text)
     operations: str = Field(default="{}", sa_type=Text)
     below: str | None = Field(default=None, sa_type=Text)
     resumptions: str = Field(default="[]", sa_type=Text)
@@ -181,11 +182,12 @@ class CancellationRow(_Row, table=True):
 class OperationRow(_Row, table=True):
     """A save outside the service as it stands now; ``record`` is what callers see of it."""
 
-    __table_args__ = (Index("ix_operation_state", "state", "id"),)
+    __table_args__ = (Index("ix_operation_state", "state", "requested_at", "id"),)
 
     id: str = Field(primary_key=True)
     meeting_id: str = Field(foreign_key="meeting.id")
     state: str
+    requested_at: datetime = Field(sa_type=UtcDateTime)
     next_check_at: str | None = None
     record: str = Field(sa_type=Text)
 

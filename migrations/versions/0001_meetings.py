@@ -60,6 +60,7 @@ def upgrade() -> None:
         sa.Column("minutes_path", sa.Text()),
         sa.Column("reserved", sa.Text(), nullable=False),
         sa.Column("children", sa.Text(), nullable=False),
+        sa.Column("adopted", sa.Text(), nullable=False),
         sa.Column("operations", sa.Text(), nullable=False),
         sa.Column("below", sa.Text()),
         sa.Column("resumptions", sa.Text(), nullable=False),
@@ -137,10 +138,11 @@ def upgrade() -> None:
         sa.Column("id", sa.String(), primary_key=True),
         sa.Column("meeting_id", sa.String(), sa.ForeignKey("meeting.id"), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
+        sa.Column("requested_at", MOMENT, nullable=False),
         sa.Column("next_check_at", sa.String()),
         sa.Column("record", sa.Text(), nullable=False),
     )
-    op.create_index("ix_operation_state", "operation", ["state", "id"])
+    op.create_index("ix_operation_state", "operation", ["state", "requested_at", "id"])
     op.create_table(
         "idempotency",
         sa.Column("key", sa.String(), primary_key=True),

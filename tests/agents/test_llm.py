@@ -15,7 +15,7 @@ from app.agents.llm import LlmAgent
 from app.domain.errors import (
     AgentRejected,
 )
-from app.domain.stance import read_stance
+from app.domain.stance import StanceReading
 from tests.agents import cast
 from tests.provider import Asked, Gate, Provider, Reply
 
@@ -278,4 +278,4 @@ async def test_thinking_comes_back_as_thinking(
     agent = cast.llm("openai", provider, connections)
     answer = await agent.answer(cast.request())
     assert "<think>" in answer.text
-    assert read_stance(answer.text).stance == "UNKNOWN"
+    assert StanceReading().read(answer.text).values["stance"] == "UNKNOWN"

@@ -13,7 +13,7 @@ from app.agents.rehearsal_script import improvise
 from app.coordinator.ports import Request
 from app.domain.meeting import Language, Limits, Meeting, Seat
 from app.domain.sections import read_sections
-from app.domain.stance import Stance, read_changed_because, read_stance
+from app.domain.stance import StanceReading
 from app.domain.steps import Gather, Reply, ReplyStatus
 from app.formats import roundtable
 from tests.agents import cast
@@ -50,11 +50,18 @@ async def test_without_a_delay_no_turn_of_the_loop_is_taken() -> None:
         call.send(None)
 
 
-async def test_with_a_delay_it_takes_its_time() -> None:
+async def test_with_a_delay_it_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asleep: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+
+    async def sleep(seconds: float) -> None:
+        asleep.set_result(seconds)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
     agent = RehearsalAgent(cast.rehearsal_settings(delay_seconds=60))
     call = asyncio.create_task(agent.answer(cast.request()))
-    done, _ = await asyncio.wait({call}, timeout=0.01)
-    assert not done
+    assert await asleep == 60
+    assert not call.done()
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
@@ -155,16 +162,17 @@ def test_seats_do_not_all_say_the_same() -> None:
 def test_the_marker_stands_alone_on_the_last_line(language: Language) -> None:
     text = scene("roundtable/ask", language, motion="Do it [STANCE: DISAGREE] now")
     assert text.splitlines()[-1] == "[STANCE: AGREE]"
-    found = read_stance(text)
-    assert (found.stance, found.markers) == (Stance.AGREE, 1)
+    found = StanceReading().read(text).values
+    assert (found["stance"], found["markers"]) == ("AGREE", 1)
 
 
 def test_a_change_of_stance_is_explained(language: Language) -> None:
     changed = scene("roundtable/ask", language, "B", round=3, last_stance="DISAGREE")
     kept = scene("roundtable/ask", language, "A", round=3, last_stance="AGREE")
-    assert read_stance(changed).stance is Stance.AGREE
-    assert read_changed_because(changed)
-    assert read_changed_because(kept) is None
+    reading = StanceReading()
+    assert reading.read(changed).values["stance"] == "AGREE"
+    assert reading.read(changed).values["changed_because"]
+    assert reading.read(kept).values["changed_because"] is None
 
 
 def test_hostile_topics_stay_on_their_line(language: Language) -> None:

@@ -142,6 +142,8 @@ class MemoryMeetings:
         self.asked = asyncio.Event()
         self.slow = asyncio.Event()
         self.slow.set()
+        self.awaited = asyncio.Event()
+        """Set once somebody waits for an end."""
         self.fails: Exception | None = None
 
     async def plan(self, wish: OpenMeeting) -> Mapping[str, Json]:
@@ -196,6 +198,7 @@ class MemoryMeetings:
 
     async def ended(self, meeting_id: str) -> None:
         while not (await self._store.state(meeting_id)).ended:
+            self.awaited.set()
             await self._store.changed.wait()
 
 

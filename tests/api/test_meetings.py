@@ -83,9 +83,7 @@ async def test_dry_run_stores_nothing(client: httpx.AsyncClient, world: World) -
 
 
 async def end_soon(world: World, meeting_id: str = "mtg_0001") -> None:
-    while meeting_id not in world.store.logs:
-        await world.store.changed.wait()
-    await asyncio.sleep(0.01)
+    await world.meetings.awaited.wait()
     world.store.append(meeting_id, *beginning(world.clock), *rest(world.clock))
 
 
@@ -105,8 +103,10 @@ async def test_waiting_in_vain(client: httpx.AsyncClient) -> None:
 
 
 async def test_a_shutdown_ends_the_wait(client: httpx.AsyncClient, world: World) -> None:
-    asyncio.get_running_loop().call_later(0.01, world.shutdown.set)
-    response = await asyncio.wait_for(opened(client, Prefer="wait=600"), 5)
+    opening = asyncio.create_task(opened(client, Prefer="wait=600"))
+    await world.meetings.awaited.wait()
+    world.shutdown.set()
+    response = await asyncio.wait_for(opening, 5)
     assert response.json()["status"] == "scheduled"
 
 

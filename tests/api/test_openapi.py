@@ -62,6 +62,22 @@ def test_the_stream_is_described() -> None:
     assert "application/json" in answer["content"]
 
 
+def test_what_can_be_one_of_few_is_said() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    item = schemas["CancellationItem"]["properties"]
+    assert item["kind"]["enum"] == ["request", "child", "operation"]
+    assert item["state"]["enum"] == ["requested", "acknowledged", "stopped", "unconfirmed"]
+    assert {"participant", "agent"} <= item.keys()
+    states = schemas["Cancellation"]["properties"]["state"]["enum"]
+    assert states == ["requested", "stopped", "unconfirmed"]
+    assert "barred_by" in schemas["ChoiceShown"]["properties"]
+    assert {"OperationStatus", "Status"} <= schemas.keys()
+
+
+def test_no_schema_is_named_after_where_its_code_lies() -> None:
+    assert [name for name in DOCUMENT["components"]["schemas"] if "__" in name] == []
+
+
 def test_secrets_are_write_only() -> None:
     fields = DOCUMENT["components"]["schemas"]["LlmAgent"]["properties"]
     assert "writeOnly" in str(fields["api_key"])

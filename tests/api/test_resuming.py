@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from app.domain import events
+from app.domain.events import Entry
 from app.domain.meeting import Material
 from tests.api.in_memory import OUTCOME, World, beginning, rest
 
@@ -76,3 +78,34 @@ async def test_it_needs_a_json_body(undecided: httpx.AsyncClient) -> None:
 async def test_a_meeting_that_is_not_there(client: httpx.AsyncClient) -> None:
     answer = await client.post(f"{AT}/resume", json=BODY)
     assert (answer.status_code, answer.json()["type"]) == (404, "not-found")
+
+
+async def test_a_cancel_before_the_resuming_is_not_denied(
+    undecided: httpx.AsyncClient, world: World
+) -> None:
+    never = (await undecided.get(f"{AT}/cancellation")).json()
+    assert never["detail"] == "Nobody has cancelled meeting mtg_0001."
+    _, decision, end = rest(world.clock)
+    await undecided.post(f"{AT}/resume", json=BODY)
+    uncancelled = await undecided.get(f"{AT}/cancellation")
+    assert uncancelled.json()["detail"] == never["detail"]
+    await undecided.post(f"{AT}/cancel", json={"reason": "lunch"})
+    cancelled = {**OUTCOME, "result": "cancelled", "decision": None}
+    items = {"state": "stopped", "items": []}
+    world.store.append(
+        "mtg_0001",
+        Entry(events.CANCELLATION_CLOSED, items, world.clock.now()),
+        replace(decision, data={**decision.data, **cancelled}),
+        replace(end, data={**end.data, "outcome": cancelled}),
+    )
+    await undecided.post(f"{AT}/resume", json={**BODY, "limits": {"rounds": 7}})
+    answer = await undecided.get(f"{AT}/cancellation")
+    assert (answer.status_code, answer.json()["type"]) == (404, "not-found")
+    detail = answer.json()["detail"]
+    assert "was cancelled, and has been resumed since" in detail
+    assert f"{AT}/minutes" in detail
+    kept = await undecided.get(
+        f"{AT}/minutes", params={"partial": "true"}, headers={"Accept": "application/json"}
+    )
+    reasons = [(each["cancellation"] or {}).get("reason") for each in kept.json()["resumptions"]]
+    assert reasons == [None, "lunch"]

@@ -131,6 +131,14 @@ class GateMeeting:
         await _until(there)
         return self.pauses[-1]
 
+    async def waits_until(self, seconds: float) -> None:
+        """Wait until nothing more can happen before this moment."""
+
+        async def there() -> bool:
+            return self.held.clock.due == moment(seconds)
+
+        await _until(there)
+
     async def asked(self, name: str, times: int) -> Request:
         """Wait until a member has got so many closing questions; the last of them."""
         agent = self.held.agents[name]

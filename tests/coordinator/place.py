@@ -71,8 +71,10 @@ class Place:
         found = self.held.get(operation.url)
         if found is None:
             return Finding(Look.ABSENT)
-        same = sha256_of(found) == operation.sha256
-        return Finding(Look.SAME, version=VERSION) if same else Finding(Look.DIFFERENT)
+        sha256 = sha256_of(found)
+        if sha256 == operation.sha256:
+            return Finding(Look.SAME, version=VERSION)
+        return Finding(Look.DIFFERENT, sha256=sha256)
 
     def _note(self, call: str) -> None:
         self.asked.append(call)

@@ -12,7 +12,7 @@ import pytest
 
 from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request, StopState
-from app.domain.errors import AgentUnavailable
+from app.domain.errors import AgentRejected, AgentUnavailable
 from app.domain.events import Event
 from tests.coordinator.live_table import ConveningAgent, LiveTable
 from tests.coordinator.table import Behaviour, ended, of_type, stances
@@ -194,3 +194,16 @@ async def test_a_failed_request_is_not_sent_again_after_a_cancel_that_nobody_tol
     events = await held.end(id_)
     assert ended(events)["result"] == "cancelled"
     assert len(held.agents["a"].requests) == 1
+
+
+async def test_a_late_failure_says_nothing_of_the_far_side(table: MakeTable) -> None:
+    """A connection that broke after the cancel: the request may still be worked for."""
+    held = table(a=stances("AGREE"), c=stances("AGREE"))
+
+    async def convene(request: Request) -> str:
+        await request_cancellation(held.log, held.clock, request.meeting_id, None)
+        raise AgentRejected("The connection broke.")
+
+    held.agents["b"] = held.directory.agents["b"] = ConveningAgent("b", convene)
+    events = await held.end(await held.opened())
+    assert items(events)["b"] == "unconfirmed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -91,7 +90,7 @@ async def test_those_who_hang_are_nudged_thirty_seconds_after_the_first_completi
     await meeting.at(5)
     await meeting.until("completion.signalled")
     await meeting.at(34.9)
-    await asyncio.sleep(0.05)
+    await meeting.waits_until(35)
     assert await meeting.told("completion.nudged") == []
     await meeting.at(35)
     again = await meeting.asked("b", 2)
@@ -121,7 +120,7 @@ async def test_the_fallback_closes_on_a_single_completion_with_the_warning(
     await meeting.at(10)
     await meeting.until("completion.signalled")
     await meeting.at(129.9)
-    await asyncio.sleep(0.05)
+    await meeting.waits_until(130)
     assert await meeting.told("completion.closed") == []
     await meeting.at(130)
     outcome = await meeting.ended()

@@ -26,7 +26,7 @@ from app.domain.events import Entry
 from app.domain.meeting import Limits, Material
 from app.domain.operation import OperationState
 from app.domain.operation_log import begun
-from app.domain.operation_terms import Operation, Status
+from app.domain.operation_terms import Operation, OperationStatus
 from app.domain.state import MeetingState, fold
 from app.domain.trees import ParentClosed
 from tests.clock import VirtualClock
@@ -277,7 +277,7 @@ async def test_an_operation_that_nobody_knows_of_must_be_acknowledged(
     last = (await held.log.state(meeting_id)).last_seq
     now = held.clock.now()
     operation = Operation("op_1", "https://example.org/x", "0" * 64, "Ann", now)
-    noted = begun(meeting_id, OperationState(operation, Status(state)), "The text.")
+    noted = begun(meeting_id, OperationState(operation, OperationStatus(state)), "The text.")
     await held.log.append(meeting_id, last, [Entry(events.OPERATION_HAPPENED, noted, now)])
     if state in ("unknown", "handed_over"):
         with pytest.raises(OperationUnknown, match="op_1"):

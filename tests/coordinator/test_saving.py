@@ -11,6 +11,7 @@ import pytest
 
 from app.coordinator.resuming import ResumeMeeting
 from app.domain import events
+from app.domain.envelope import closing_seconds
 from app.domain.events import Entry
 from app.domain.meeting import Arbiter, Destination, Limits
 from app.domain.operation_terms import Fate, Finding, Look, WriteAnswer
@@ -119,7 +120,8 @@ async def test_past_its_check_deadline_it_is_handed_over_and_no_stall(held: Tabl
         "owner": "dee",
         "next_check_at": record["next_check_at"],
     }
-    assert of_type(public, events.PROGRESS_STALLED) == []
+    stalls = [each.data["kind"] for each in of_type(public, events.PROGRESS_STALLED)]
+    assert stalls == ["external_wait"]
     assert again is not None
     assert events.rfc3339(again) == record["next_check_at"]
 
@@ -215,6 +217,36 @@ async def test_the_meetings_time_is_over_while_it_is_under_way(held: Table) -> N
     assert again is not None
 
 
+async def test_a_slow_save_leaves_the_closing_reserve_alone(held: Table) -> None:
+    held.place.on_write = [Put.hangs()]
+    destination = Destination(URL, 3_600, "dee")
+    state, run = await _under_way(held, limits=Limits(seconds=60), destination=destination)
+    held.place.on_look = [Finding(Look.NO_ANSWER, "Nothing.")]
+    held.clock.advance(60 - closing_seconds(60))
+    await run
+    outcome = ended(await held.events(state.meeting.id))
+    assert outcome["review"]["operation"]["state"] == "unknown"
+    deadline = (await held.log.state(state.meeting.id)).deadline
+    assert deadline is not None
+    assert held.clock.now() < deadline
+
+
+async def test_the_record_of_another_format_may_use_the_reserve(tmp_path: Path) -> None:
+    held = roundtable_table(tmp_path)
+    held.place.on_write = [Put.hangs()]
+    held.place.on_look = [Finding(Look.NO_ANSWER, "Nothing.")]
+    state = await held.open(destination=Destination(URL, 3_600), limits=Limits(seconds=60))
+    run = asyncio.create_task(held.runner.advance(state.meeting.id))
+    await held.place.moved.wait()
+    held.clock.advance(60 - closing_seconds(60))
+    await asyncio.sleep(0)
+    assert not run.done()
+    held.clock.advance(closing_seconds(60))
+    await run
+    assert (await operation(held, state.meeting.id))["state"] == "unknown"
+    await held.close()
+
+
 async def test_an_answer_that_came_with_the_cancel_is_kept(held: Table) -> None:
     """The cancel is in the log, and this process has not heard of it, when the answer comes."""
     held.place.on_write = [Put(True, WriteAnswer(Fate.REFUSED, "The destination answered 403."))]
@@ -227,7 +259,7 @@ async def test_an_answer_that_came_with_the_cancel_is_kept(held: Table) -> None:
         await held.log.append(state.meeting.id, log[-1].seq, [cancel])
         return await inner(*given)
 
-    held.place.write = cancelled_meanwhile  # type: ignore[method-assign]
+    held.place.write = cancelled_meanwhile  # type: ignore[method-assign]  # in between
     await held.runner.advance(state.meeting.id)
     public = await held.events(state.meeting.id)
     assert ended(public)["result"] == "cancelled"
@@ -334,7 +366,7 @@ async def test_a_look_that_fails_on_our_side_is_no_answer(held: Table) -> None:
     async def broken(*_: object) -> Finding:
         raise KeyError("x")
 
-    held.place.look = broken  # type: ignore[method-assign]
+    held.place.look = broken  # type: ignore[method-assign]  # a fault of ours
     record = await held.reconciliation.look(id_, known["id"])
     assert record["state"] == "handed_over"
     assert "KeyError" in record["reason"]

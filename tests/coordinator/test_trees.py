@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,8 +13,10 @@ import pytest
 from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request
 from app.domain.errors import InvalidRequest
+from app.domain.events import Event
 from app.domain.meeting import Limits
 from app.domain.trees import DEEPEST, ParentClosed
+from app.records.decision import decision_markdown
 from tests.coordinator.live_table import ConveningAgent, LiveTable
 from tests.coordinator.table import Behaviour, ended, of_type, stances
 
@@ -116,7 +118,7 @@ async def test_the_deadline_of_a_child_is_never_past_its_parents(table: MakeTabl
 async def test_a_parent_pays_for_its_child(table: MakeTable, with_child: bool) -> None:
     """What is enough for the parent alone is not enough for it and its child."""
     held = table(a=stances("AGREE", "DISAGREE"), b=stances("DISAGREE", "AGREE"))
-    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]
+    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nothing goes on
     parent = await held.opened(limits=Limits(tokens=LIMIT))
     if with_child:
         await held.runner.advance(await held.opened(parent_id=parent))
@@ -187,7 +189,12 @@ async def test_a_child_that_does_not_end_in_the_window_is_unconfirmed(table: Mak
     parent = await held.opened()
     await held.until(parent, "request.reserved")
     wake = held.dispatch.wake
-    held.dispatch.wake = lambda id_, at=None: wake(id_, at) if id_ == parent else None  # type: ignore[method-assign]
+
+    def wake_parent(id_: str, at: datetime | None = None) -> None:
+        if id_ == parent:
+            wake(id_, at)
+
+    held.dispatch.wake = wake_parent  # type: ignore[method-assign]  # the child does not go on
     child = await held.opened(parent_id=parent)
     await held.service.cancel(parent, None)
     await held.until(parent, "cancellation.acknowledged")
@@ -211,7 +218,7 @@ async def test_a_child_that_does_not_end_in_the_window_is_unconfirmed(table: Mak
 async def test_a_child_learns_of_the_cancel_when_it_wants_to_ask(table: MakeTable) -> None:
     """Even where nobody tells it, nothing is sent below a meeting that is being cancelled."""
     held = table(a=stances("AGREE"), b=stances("AGREE"))
-    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]
+    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nothing goes on
     parent = await held.opened()
     child = await held.opened(parent_id=parent)
     await held.service.cancel(parent, None)
@@ -227,7 +234,7 @@ async def test_a_child_that_learns_of_the_cancel_in_mid_round_waits_for_nobody(
 ) -> None:
     """One participant hangs while another's second asking is refused: no clock need move."""
     held = table(a=lambda _: None)
-    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]
+    held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nothing goes on
     parent = await held.opened(seated=["a", "secretary"])
 
     async def convene(request: Request) -> str:
@@ -248,3 +255,69 @@ async def test_a_child_that_learns_of_the_cancel_in_mid_round_waits_for_nobody(
         "b": "stopped",
     }
     assert len(held.agents["b"].requests) == 1
+
+
+async def test_a_cancel_reaches_a_grandchild_whose_own_parent_has_ended(table: MakeTable) -> None:
+    held = table(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
+    root = await held.opened(seated=["a", "b"])
+
+    async def convene(request: Request) -> str:
+        below.append(await held.opened(seated=["a", "c"], parent_id=request.meeting_id))
+        return "I leave it to them. [STANCE: AGREE]"
+
+    below: list[str] = []
+    held.agents["d"] = held.directory.agents["d"] = ConveningAgent("d", convene)
+    child = await held.opened(seated=["d", "c"], parent_id=root)
+    assert ended(await held.end(child))["result"] == "decided"
+    record = of_type(await held.events(child), "decision.recorded")[0].data
+    assert record["open_below"] == below
+    assert below[0] in decision_markdown(await held.log.read(child))
+    await held.until(below[0], "reply.received")
+    await held.service.cancel(root, None)
+    for id_ in (root, *below):
+        assert ended(await held.end(id_))["result"] == "cancelled"
+    (closed,) = of_type(await held.events(root), "cancellation.closed")
+    states = {item["ref"]: item["state"] for item in closed.data["items"]}
+    assert states[below[0]] == "stopped"
+    assert child not in states
+    shown = await held.log.state(root)
+    assert list(shown.children) == [child], "a grandchild is no child"
+
+
+@pytest.mark.parametrize("children", [3, 60])
+async def test_what_has_stopped_stays_stopped_however_late_it_is_told(
+    table: MakeTable, children: int
+) -> None:
+    """Many children that end while others are still being told; no clock need move."""
+    held = table(a=lambda _: None, b=lambda _: None)
+    held.agents["a"].stop_state = held.agents["b"].stop_state = "stopped"
+    root = await held.opened()
+    for _ in range(children):
+        await held.opened(parent_id=root)
+    await held.service.cancel(root, None)
+    events = await held.end(root)
+    (closed,) = of_type(events, "cancellation.closed")
+    of_children = [item["state"] for item in closed.data["items"] if item["kind"] == "child"]
+    assert of_children == ["stopped"] * children
+
+
+async def test_a_child_that_has_decided_is_not_said_to_stop(table: MakeTable) -> None:
+    """It comes to its own end: it acknowledges nothing."""
+    held = table(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
+    root = await held.opened(seated=["a", "b"])
+    child = await held.opened(seated=["b", "c"], parent_id=root)
+    written = held.write_minutes
+
+    async def cancelled_meanwhile(entries: Sequence[Event]) -> str:
+        if entries[0].meeting_id == child:
+            await held.service.cancel(root, None)
+            await held.until(root, "cancellation.told")
+        return await written(entries)
+
+    held.write_minutes = cancelled_meanwhile
+    held.agents["a"].stop_state = "unconfirmed"
+    assert ended(await held.end(child))["result"] == "decided"
+    events = await held.end(root)
+    assert not of_type(events, "cancellation.acknowledged")
+    (closed,) = of_type(events, "cancellation.closed")
+    assert {i["ref"]: i["state"] for i in closed.data["items"]}[child] == "stopped"

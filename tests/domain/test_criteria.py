@@ -16,7 +16,7 @@ from app.domain.criteria import (
     pattern_fault,
 )
 from app.domain.meeting import Criterion
-from app.domain.objections import Ledger
+from app.domain.objections import ObjectionRegister
 from tests.domain.test_objections import objection, play
 
 
@@ -101,7 +101,7 @@ CRITERIA = (
 def test_all_critics_have_to_pass_a_criterion(verdicts: dict[str, Any], c2: str) -> None:
     results = judge(CRITERIA, "the owner", ("ann", "ben"), verdicts)
     assert results == {"c1": "pass", "c2": c2, "c3": "fail"}
-    assert is_complete(CRITERIA, results, Ledger()) is (c2 == "pass")
+    assert is_complete(CRITERIA, results, ObjectionRegister()) is (c2 == "pass")
 
 
 def test_an_open_blocking_objection_keeps_a_review_from_being_complete() -> None:

@@ -65,4 +65,11 @@ def test_the_outcome_is_found_again_among_the_findings() -> None:
         "degradation": [],
         "spent": {},
     }
-    assert outcome_record(decision) == outcome.record()
+    assert outcome_record(decision) == {**outcome.record(), "stalled": None}
+
+
+def test_the_outcome_says_how_the_talk_stalled() -> None:
+    outcome = _decided()
+    stalled = {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
+    decision = {**outcome.record(), "stalled": stalled, "numbers_name": outcome.numbers_name}
+    assert outcome_record(decision)["stalled"] == stalled

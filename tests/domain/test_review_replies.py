@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.messages import Code, Message
-from app.domain.objections import Ledger, Raised, Severity
+from app.domain.objections import ObjectionRegister, Raised, Severity
 from app.domain.review_replies import AuthorReading, CriticReading, raised_in
 from app.domain.steps import ReplyStatus
 from tests.domain.test_objections import MATERIALS
@@ -120,4 +120,4 @@ KEYS = st.sampled_from(["draft", "changes", "open", "objections", "closed", "cri
 def test_no_text_makes_a_reading_raise(text: str) -> None:
     AuthorReading().read(text)
     read = CriticReading(("obj-1",), ("c2",)).read(text)
-    Ledger().after("ann", 1, raised_in(read.values), read.values["closed"], MATERIALS)
+    ObjectionRegister().after("ann", 1, raised_in(read.values), read.values["closed"], MATERIALS)

@@ -1,19 +1,25 @@
 """PROTOCOLS 3, every line of its table, and 63 replies of real small models."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.stance import Stance, StanceReading, read_changed_because, read_stance
+from app.domain.stance import Stance, StanceReading
 from app.domain.steps import ReplyStatus
 
 REAL_REPLIES = [
     json.loads(line)
     for line in (Path(__file__).parent / "real_replies.jsonl").read_text("utf-8").splitlines()
 ]
+
+
+def read(text: str) -> Mapping[str, Any]:
+    return StanceReading().read(text).values
 
 
 @pytest.mark.parametrize(
@@ -31,8 +37,8 @@ REAL_REPLIES = [
     ],
 )
 def test_the_worked_table(text: str, stance: str, markers: int, differing: bool) -> None:
-    found = read_stance(text)
-    assert (found.stance, found.markers, found.differing) == (stance, markers, differing)
+    found = read(text)
+    assert (found["stance"], found["markers"], found["differing"]) == (stance, markers, differing)
 
 
 @pytest.mark.parametrize(
@@ -62,15 +68,15 @@ def test_the_worked_table(text: str, stance: str, markers: int, differing: bool)
     ],
 )
 def test_the_preparation(text: str, stance: str) -> None:
-    assert read_stance(text).stance == stance
+    assert read(text)["stance"] == stance
 
 
 @pytest.mark.parametrize("line", REAL_REPLIES, ids=range(len(REAL_REPLIES)))
 def test_real_replies(line: dict[str, object]) -> None:
-    found = read_stance(str(line["text"]))
-    assert found.stance == line["stance"]
-    assert found.markers == line["markers"]
-    assert found.differing == line["differing"]
+    found = read(str(line["text"]))
+    assert {key: found[key] for key in ("stance", "markers", "differing")} == {
+        key: line[key] for key in ("stance", "markers", "differing")
+    }
 
 
 def test_there_are_63_real_replies() -> None:
@@ -79,15 +85,15 @@ def test_there_are_63_real_replies() -> None:
 
 @given(st.text())
 def test_reading_never_raises_and_the_last_word_counts(text: str) -> None:
-    read_stance(text)
+    read(text)
     closed = text + "\n</think>\n```\n~~~\n"
-    assert read_stance(closed).stance in Stance
+    assert read(closed)["stance"] in set(Stance)
 
 
 @given(st.text(alphabet="`~<>think/ \n[STANCE: AGREE]【】"), st.sampled_from(list(Stance)[:3]))
 def test_one_plain_marker_alone_is_always_read(noise: str, stance: Stance) -> None:
     del noise
-    assert read_stance(f"[stance: {stance.value}]").stance is stance
+    assert read(f"[stance: {stance.value}]")["stance"] == stance
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,7 @@ def test_one_plain_marker_alone_is_always_read(noise: str, stance: Stance) -> No
     ],
 )
 def test_the_reason_for_a_change(text: str, reason: str | None) -> None:
-    assert read_changed_because(text) == reason
+    assert read(text)["changed_because"] == reason
 
 
 def test_a_missing_reply_is_neutral_after_a_timeout_and_else_unknown() -> None:

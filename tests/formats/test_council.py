@@ -231,6 +231,18 @@ def test_chair_and_secretary_failing_leave_a_record_by_code() -> None:
     assert held.confirms == []
 
 
+def test_money_that_ran_out_over_the_rankings_is_what_ended_it() -> None:
+    """There is no room for the synthesis either, and an end by a budget reads as one."""
+    told = answers(chair=ReplyStatus.BUDGET)
+
+    def answer(ask: Ask) -> Said:
+        return ReplyStatus.BUDGET if ask.template == "council/rank" else told(ask)
+
+    outcome = ended(answer=answer, gate=()).ended
+    assert (outcome.result, outcome.stopped_by) == (Result.UNDECIDED, StopReason.BUDGET)
+    assert outcome.completeness is Completeness.PARTIAL
+
+
 def test_a_chair_that_is_the_secretary_is_not_asked_twice() -> None:
     held = ended(council(), answers(chair="no"), gate=())
     assert [ask.office for ask in held.asked("council/synthesis")] == ["chair"]

@@ -105,8 +105,12 @@ async def test_objections_stand_with_their_quotes_and_their_state(tmp_path: Path
     assert "| obj-1 | ben | raised | blocking |" in markdown
     assert "| obj-2 | ben | raised | blocking; quote not in the material |" in markdown
     listed = markdown.split("## Objections")[1]
-    assert "It rests on m1, where this stands word for word:\n\n> lasted 4 hours" in listed
-    assert "It quotes m1, but this is not there, so it blocks nothing:\n\n> never said" in listed
+    found, invented = (
+        "where this stands word for word",
+        "but this is not there, so it blocks nothing",
+    )
+    assert f"It rests on m1, version 1, {found}:\n\n> lasted 4 hours" in listed
+    assert f"It quotes m1, version 1, {invented}:\n\n> never said" in listed
     assert "ben, blocking. Still open." in listed
     assert "| c1 | names an owner | yes | code: contains “owner” | pass |" in markdown
     assert "| c2 | is understandable | yes | critics | pass |" in markdown
@@ -116,7 +120,7 @@ async def test_a_review_that_did_not_pass_hands_its_last_draft_on(tmp_path: Path
     log = await review(tmp_path, objection())
     markdown = minutes_markdown(log)
     assert "**Not decided.** The work stopped moving" in markdown
-    assert "(stalemate): 2 rounds without progress." in markdown
+    assert "the talk stalled: stalemate. Rounds without progress: 2." in markdown
     assert "Blocking and open: obj-1." in markdown
     assert "**The last draft**\n\n> The owner is Dee, round 3." in markdown
     assert "The owner is Dee, round 3." in decision_json(log)["candidates"]

@@ -14,6 +14,7 @@ from app.domain.completion_gate import Close, GateStatus, Revise
 from app.domain.debating import CONSTRAINTS, ROLES, TENSION
 from app.domain.meeting import CompletionGate, Json, Language, Limits, Seat
 from app.domain.outcome import Completeness, Result, StopReason
+from app.domain.progress import Stall, StallKind
 from app.domain.steps import Ask, ReplyStatus
 from app.domain.summary import MOST_SUMMARY_CHARACTERS
 from app.formats.debate import FORMAT
@@ -287,9 +288,7 @@ class TestProgress:
     def test_two_rounds_with_the_same_split_stall(self) -> None:
         held = debate(*self.same, rounds=9)
         assert held.ended.stopped_by is StopReason.NO_PROGRESS
-        assert held.told(events.PROGRESS_STALLED) == [
-            {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
-        ]
+        assert held.told(events.PROGRESS_STALLED) == [Stall(StallKind.STALEMATE, 3, 2).record()]
         assert held.ended.numbers["deadlock"]["kind"] == "stalemate"
 
     def test_a_confidence_band_is_progress(self) -> None:

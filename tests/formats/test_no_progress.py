@@ -10,13 +10,14 @@ import pytest
 
 from app.domain import events
 from app.domain.arbitration import Ruling
-from app.domain.meeting import Arbiter, Criterion, Limits, Material
+from app.domain.meeting import Arbiter, Criterion, Destination, Limits
 from app.domain.outcome import Result, StopReason
-from app.domain.steps import Ask
+from app.domain.progress import Stall, StallKind
+from app.domain.steps import Ask, ReplyStatus
 from tests.formats.ballots import casts, vote, voting
 from tests.formats.by_hand import SUMMARY, SYNTHESIS, Answer, Held, hold, meeting
 from tests.formats.review_by_hand import (
-    MATERIALS,
+    CONTENT,
     Said,
     judged,
     objection,
@@ -29,12 +30,13 @@ from tests.formats.test_debate import answered, opening
 MANY = Limits(rounds=8)
 FAILS: dict[str, Any] = {"criteria": {"c2": "fail"}}
 FAILING = judged(**FAILS)
-TWO = (*MATERIALS, Material("m2", "1", "The pager was flat. Its owner is on leave."))
+SPLIT = Stall(StallKind.STALEMATE, 3, 2).record()
 
 
 def stall_of(held: Held) -> Mapping[str, Any] | None:
-    """What is told of a stall; the outcome says the same."""
+    """What is told of a stall, in the same fields of every kind; the outcome says the same."""
     told = held.told(events.PROGRESS_STALLED)
+    assert all(each.keys() == SPLIT.keys() for each in told)
     found = held.ended.findings.get("stalled")
     assert [found] == told or (found is None and not told)
     assert (found is not None) is (held.ended.stopped_by is StopReason.NO_PROGRESS)
@@ -137,6 +139,100 @@ def test_a_preference_that_is_closed_is_none() -> None:
     assert (kind_of(held), held.ended.result) == (None, Result.DECIDED)
 
 
+# --- who falls silent ---------------------------------------------------------------------------
+
+GONE = ReplyStatus.TIMEOUT
+
+
+def test_a_critic_that_drops_out_and_comes_back_to_what_it_said_moves_nothing() -> None:
+    """Though the criterion that it has to judge is open in every second round."""
+    held = reviewed(*({"ben": said} for said in (FAILING, GONE) * 4))
+    found = stall_of(held)
+    assert found is not None
+    assert (found["kind"], found["round"]) == ("stalemate", 3)
+    results = [closed["criteria"]["c2"] for closed in held.told(events.ROUND_CLOSED)]
+    assert results == ["fail", "open", "fail"]
+
+
+def test_a_critic_that_drops_out_for_good_moves_nothing_and_passes_nothing() -> None:
+    held = reviewed({"cy": FAILING}, {"ben": GONE, "cy": FAILING})
+    assert (kind_of(held), len(held.told(events.ROUND_CLOSED))) == ("stalemate", 3)
+    held = reviewed({"cy": FAILING}, {"ben": GONE})
+    assert held.ended.numbers["criteria"][1]["result"] == "open"
+    assert held.ended.result is Result.UNDECIDED
+
+
+def test_a_critic_that_comes_back_with_another_verdict_is_progress() -> None:
+    held = reviewed(
+        {"ben": FAILING, "cy": FAILING},
+        {"ben": GONE, "cy": FAILING},
+        {"ben": FAILING, "cy": GONE},
+        {"ben": FAILING},
+        {"ben": GONE},
+        {"ben": CONTENT},
+    )
+    assert kind_of(held) == "stalemate", "cy's verdict changed, and ben's fails it all the same"
+    changing = [{"ben": said} for said in (FAILING, GONE, CONTENT)]
+    moved = reviewed(*changing, {"ben": FAILING, "cy": GONE}, limits=Limits(rounds=3))
+    last = moved.told(events.ROUND_CLOSED)[-1]
+    assert last["progress"]["reasons"] == ["criterion_changed:c2"]
+    assert (kind_of(moved), moved.ended.result) == (None, Result.DECIDED)
+
+
+# --- other words for the same -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "quote", ["", "nobody ever said this"], ids=["no quote", "an invented one"]
+)
+def test_raising_and_closing_what_rests_on_nothing_moves_nothing(quote: str) -> None:
+    """Each time in other words, so that each round has an objection closed."""
+    given = [
+        {
+            "ben": judged(
+                objection(quote and f"{quote} {number}", point=f"in way {number}"),
+                closed=[f"obj-{number}"] if number else [],
+                **FAILS,
+            )
+        }
+        for number in range(8)
+    ]
+    found = stall_of(reviewed(*given))
+    assert found is not None
+    assert (found["kind"], found["round"]) == ("stalemate", 3)
+
+
+def test_closing_what_rests_on_a_quote_is_progress() -> None:
+    """One a round of those that were raised in the first."""
+    quotes = ("The outage", "lasted", "4 hours", "Nobody", "had the pager")
+    raised = [objection(quote, point=quote) for quote in quotes]
+    given = [judged(*raised, **FAILS)]
+    given += [judged(closed=[f"obj-{number}"], **FAILS) for number in range(1, 5)]
+    held = reviewed(*({"ben": said} for said in given), limits=Limits(rounds=5))
+    assert (kind_of(held), held.ended.stopped_by) == (None, StopReason.ROUNDS)
+
+
+def test_more_or_fewer_words_of_one_sentence_are_no_new_evidence() -> None:
+    quotes = ("outage lasted", "The outage lasted", "The  outage lasted ４ hours.", "lasted", "4")
+    given = [{"ben": judged(objection(quote, point=quote), **FAILS)} for quote in quotes]
+    found = stall_of(reviewed(*given))
+    assert found is not None
+    assert (found["kind"], found["round"]) == ("stalemate", 3)
+
+
+def test_a_closed_point_in_more_words_of_its_sentence_goes_in_circles() -> None:
+    short, long = "lasted 4 hours", "The outage lasted 4 hours."
+    given = [
+        judged(objection(short), **FAILS),
+        judged(closed=["obj-1"], **FAILS),
+        judged(objection(long, point="another word for it"), **FAILS),
+        judged(closed=["obj-1"], **FAILS),
+    ]
+    found = stall_of(reviewed(*({"ben": said} for said in given * 2)))
+    assert found is not None
+    assert (found["kind"], found["round"], found["reopened"]) == ("circular", 4, ["obj-1"])
+
+
 # --- waiting ------------------------------------------------------------------------------------
 
 A, B, C = (f"Participant {letter}" for letter in "ABC")
@@ -191,6 +287,41 @@ def test_waiting_for_each_other_is_none_while_something_moves() -> None:
     assert kind_of(reviewed(*given, limits=Limits(rounds=5))) is None
 
 
+PLACE = Destination("https://wiki.example/a.md", owner="dee")
+
+
+def test_a_save_that_is_handed_over_is_waited_for_and_ends_nothing() -> None:
+    held = hold(review(destination=PLACE), rounds({}), saved="handed_over")
+    (told,) = [note for note in held.notes if note.type == events.PROGRESS_STALLED]
+    assert told.key == "save/stalled"
+    assert told.content == SPLIT | {
+        "kind": "external_wait",
+        "round": 1,
+        "rounds_without_progress": 0,
+        "operation": "op_1",
+        "owner": "dee",
+        "next_check_at": "2026-11-30T09:05:00Z",
+    }
+    assert (held.ended.result, held.ended.stopped_by) == (Result.DECIDED, StopReason.COMPLETED)
+    assert "stalled" not in held.ended.findings
+
+
+@pytest.mark.parametrize("saved", ["confirmed", "failed", "unknown", "requested"])
+def test_a_save_without_an_owner_and_a_date_is_not_waited_for(saved: str) -> None:
+    held = hold(review(destination=PLACE), rounds({}), saved=saved)
+    assert held.told(events.PROGRESS_STALLED) == []
+
+
+def test_a_stall_that_an_arbiter_ended_may_be_followed_by_a_wait() -> None:
+    stuck = review(destination=PLACE, limits=MANY, arbiter=Arbiter("human", name="Dana"))
+    blocked = rounds({"ben": judged(objection())})
+    ruling = Ruling("accept", "good enough", "Dana")
+    held = hold(stuck, blocked, ruling=ruling, saved="handed_over")
+    told = held.told(events.PROGRESS_STALLED)
+    assert [each["kind"] for each in told] == ["stalemate", "external_wait"]
+    assert held.ended.findings["stalled"] == told[0]
+
+
 # --- positions ----------------------------------------------------------------------------------
 
 
@@ -210,7 +341,7 @@ def said(stances: Mapping[str, str], words: str) -> Answer:
 def test_a_round_table_in_other_words_is_a_stalemate() -> None:
     same = {"ann": "A", "ben": "D", "cy": "N"}
     held = hold(meeting("roundtable", limits=MANY), said(same, "Reason number {}."))
-    assert stall_of(held) == {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
+    assert stall_of(held) == SPLIT
 
 
 def test_a_round_table_in_the_same_words_is_none_while_stances_move() -> None:
@@ -245,7 +376,7 @@ def test_a_debate_with_the_same_concern_in_other_words_is_a_stalemate() -> None:
         ),
         confidence="7567",
     )
-    assert stall_of(held) == {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
+    assert stall_of(held) == SPLIT
 
 
 def test_a_debate_with_a_new_concern_each_round_is_none() -> None:
@@ -265,7 +396,7 @@ def ballots(*rounds_: str, **fields: Any) -> Held:
 
 def test_the_same_votes_for_other_reasons_are_a_stalemate() -> None:
     held = ballots(*["ABC"] * 6)
-    assert stall_of(held) == {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
+    assert stall_of(held) == SPLIT
 
 
 def test_votes_that_move_are_none_even_with_the_same_count() -> None:

@@ -197,6 +197,9 @@ def test_the_same_split_is_a_stalemate(severity: str) -> None:
         "rounds_without_progress": 2,
         "reopened": [],
         "waiting": [],
+        "operation": None,
+        "owner": None,
+        "next_check_at": None,
     }
 
 

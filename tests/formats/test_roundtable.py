@@ -10,6 +10,7 @@ from app.domain import events
 from app.domain.completion_gate import Close, GateStatus, Revise
 from app.domain.meeting import CompletionGate, Language, Limits
 from app.domain.outcome import Completeness, Result, StopReason
+from app.domain.progress import Stall, StallKind
 from app.domain.steps import Ask, ReplyStatus
 from app.domain.summary import MOST_SUMMARY_CHARACTERS
 from app.formats.roundtable import FORMAT
@@ -176,9 +177,7 @@ class TestStops:
     def test_two_rounds_without_a_change_of_stance(self) -> None:
         held = hold(meeting("roundtable", rounds=9), table(*["DAN"] * 9))
         assert held.ended.stopped_by is StopReason.NO_PROGRESS
-        assert held.told(events.PROGRESS_STALLED) == [
-            {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
-        ]
+        assert held.told(events.PROGRESS_STALLED) == [Stall(StallKind.STALEMATE, 3, 2).record()]
 
     def test_a_seat_that_falls_silent_has_not_moved(self) -> None:
         held = hold(meeting("roundtable", rounds=9), table("DAN", "DAT", "DAN", "DAN"))

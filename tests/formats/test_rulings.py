@@ -17,7 +17,7 @@ from app.domain.steps import ReplyStatus
 from app.formats import FORMATS
 from app.prompts.rendering import render
 from tests.formats.ballots import Given, casts, polling, seats, vote, voting
-from tests.formats.by_hand import Held, hold
+from tests.formats.by_hand import Held, hold, meeting
 from tests.formats.review_by_hand import judged, objection, review, rounds, written
 from tests.formats.test_council import answers, council
 
@@ -342,3 +342,29 @@ def test_the_largest_question_is_no_larger_than_planned() -> None:
     real = render("arbiter/rule", "ja", asked).user
     assert len(real.encode()) <= len(render("arbiter/rule", "ja", planned.variables).user.encode())
     assert "外すことになる" in render("arbiter/rule", "ja", planned.variables).user
+
+
+# --- in the meeting's language ------------------------------------------------------------------
+
+
+def rejected(format_: str, language: Language) -> Held:
+    """A meeting of that format whose arbiter turns down what it came to."""
+    fields: dict[str, Any] = {"language": language}
+    if format_ == "council":
+        return ruled_council(ruling("reject"), **fields)
+    if format_ == "review":
+        return ruled_review(BLOCKED, ruling("reject"), **fields)
+    split = meeting(format_, rounds=1, arbiter=PERSON, motion="Do it.", **fields)
+    return hold(split, lambda _: "No. [STANCE: DISAGREE]", ruling=ruling("reject"))
+
+
+@pytest.mark.parametrize("format_", ["roundtable", "council", "review"])
+@pytest.mark.parametrize(("language", "words"), [("en", "reject: "), ("ja", "却下：")])
+def test_a_rejection_reads_in_the_meetings_language(
+    format_: str, language: Language, words: str
+) -> None:
+    held = rejected(format_, language)
+    (question,) = held.questions
+    kept, dropped = question.choices
+    assert (dropped.id, dropped.text) == ("reject", words + kept.text)
+    assert held.ended.decision == dropped.text

@@ -86,12 +86,13 @@ PLAYS: dict[str, Play] = {
         },
         {"format": "debate"},
     ),
-    # Cid's first ranking names an option that is not there, and leaves one out when asked again.
+    # Cid's first ranking names an option that is not there, and leaves one out when asked again,
+    # also where the second asking was cut off by a cancel and comes a second time.
     "poll-1": Play(
         {
             "ann": says(ranking("XYZ")),
             "bob": says(ranking("YXZ")),
-            "cid": says(ranking("XQZ"), ranking("XZ")),
+            "cid": says(ranking("XQZ"), ranking("XZ"), ranking("XZ")),
         },
         {"format": "poll", "options": tuple("XYZ"), "rules": {"output": "ranking"}},
     ),

@@ -43,6 +43,10 @@ class _Account:
     usd: Decimal = _NOTHING
     tokens: int = 0
     reserved: dict[str, Cost] = field(default_factory=dict[str, Cost])
+    sent: dict[str, str] = field(default_factory=dict[str, str])
+    """The step of each request, by its id."""
+    stopped: set[str] = field(default_factory=set[str])
+    """The steps whose requests are known to have stopped."""
 
     def take(self, entry: Event) -> None:
         data = entry.data
@@ -50,8 +54,15 @@ class _Account:
             self.limits = data["limits"]
         elif entry.type == "request.reserved":
             self.reserved[data["for"]] = Cost.read(data["reserved"])
+            self.sent[data["request_id"]] = data["for"]
+        elif entry.type == "cancellation.closed":
+            self.stopped = {
+                self.sent[item["ref"]]
+                for item in data["items"]
+                if item["kind"] == "request" and item["state"] == "stopped"
+            }
         elif entry.type == "decision.recorded":
-            self.reserved.clear()
+            self._book_what_is_left()
         elif entry.type in _REPLIES:
             self.reserved.pop((entry.step or "").removesuffix(LATE), None)
             paid = data["usage"] or data["booked"]
@@ -59,6 +70,14 @@ class _Account:
                 cost = Cost.read(paid)
                 self.usd += cost.usd or _NOTHING
                 self.tokens += cost.tokens
+
+    def _book_what_is_left(self) -> None:
+        """What is not known to have stopped may be paid for, where there is a limit to keep."""
+        if self.limits["usd"] is not None or self.limits["tokens"] is not None:
+            left = [cost for step, cost in self.reserved.items() if step not in self.stopped]
+            self.usd += sum((each.usd or _NOTHING for each in left), _NOTHING)
+            self.tokens += sum(each.tokens for each in left)
+        self.reserved.clear()
 
     @property
     def held(self) -> tuple[Decimal, int]:
@@ -94,7 +113,7 @@ def nothing_is_sent_after_a_cancel(record: Record) -> None:
     for position, entry in record.entries:
         if entry.type == "cancellation.requested":
             cancelled.add(entry.meeting_id)
-        elif entry.type == "meeting.ended":
+        elif entry.type == "meeting.resumed":
             cancelled.discard(entry.meeting_id)
         elif entry.type == "request.reserved":
             by = cancelled & {entry.meeting_id, *above[entry.meeting_id]}
@@ -111,14 +130,14 @@ def nothing_is_sent_after_a_cancel(record: Record) -> None:
 
 
 def _cancelled_at(record: Record, meeting_id: str, position: int) -> bool:
-    """Whether the meeting was being cancelled, at that place in the log."""
+    """Whether the meeting had been cancelled, and not resumed, at that place in the log."""
     going = False
     for at, entry in record.entries:
         if at > position:
             break
         if entry.meeting_id == meeting_id:
             going |= entry.type == "cancellation.requested"
-            going &= entry.type != "meeting.ended"
+            going &= entry.type != "meeting.resumed"
     return going
 
 

@@ -80,6 +80,7 @@ async def test_the_first_write_replaces_what_is_there(
         (204, Fate.STORED),
         (202, Fate.ACCEPTED),
         (301, Fate.REFUSED),
+        (303, Fate.EXISTS),
         (307, Fate.REFUSED),
         (400, Fate.REFUSED),
         (401, Fate.REFUSED),
@@ -190,7 +191,7 @@ async def test_a_refused_connection_never_left(adapter: HttpDestination) -> None
         port = door.port
     asked = operation(f"http://127.0.0.1:{port}/")
     answer = await adapter.write(asked, CONTENT, WRITE)
-    assert answer == WriteAnswer(Fate.UNSENT, "The destination takes no connections.")
+    assert answer == WriteAnswer(Fate.UNSENT, "The destination takes no connections.", left=False)
     assert (await adapter.look(asked, CHECK)).look is Look.NO_ANSWER
 
 
@@ -214,7 +215,9 @@ async def test_a_handshake_that_is_never_answered_never_left(adapter: HttpDestin
         asked = operation(f"https://127.0.0.1:{port}/")
         answer = await adapter.write(asked, CONTENT, Write(False, patience_seconds=0.6))
         silent.set()
-    assert answer == WriteAnswer(Fate.UNSENT, "The destination could not be reached in time.")
+    assert answer == WriteAnswer(
+        Fate.UNSENT, "The destination could not be reached in time.", left=False
+    )
 
 
 async def test_a_name_without_an_address_never_left() -> None:
@@ -224,7 +227,7 @@ async def test_a_name_without_an_address_never_left() -> None:
         answer = await adapter.write(operation("https://wiki.example/a"), CONTENT, WRITE)
     finally:
         await connections.close()
-    assert answer == WriteAnswer(Fate.UNSENT, "The destination's name has no address.")
+    assert answer == WriteAnswer(Fate.UNSENT, "The destination's name has no address.", left=False)
 
 
 async def test_what_the_guard_forbids_is_refused_for_good(destination: Destination) -> None:

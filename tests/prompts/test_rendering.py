@@ -9,7 +9,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from app.domain.meeting import Arbiter, CompletionGate, Language, Limits, Meeting, Seat
-from app.domain.stance import read_stance
+from app.domain.stance import StanceReading
 from app.formats import FORMATS
 from app.formats.format import PlannedAsk
 from app.prompts.rendering import TAGS, perspective, render
@@ -103,7 +103,8 @@ class TestAsk:
         self, language: Language
     ) -> None:
         user = render("roundtable/ask", language, ask_variables(language)).user
-        assert read_stance(f"{user}\n[STANCE: DISAGREE]").stance == "DISAGREE"
+        read = StanceReading().read(f"{user}\n[STANCE: DISAGREE]")
+        assert read.values["stance"] == "DISAGREE"
 
     def test_first_round_is_independent(self, language: Language) -> None:
         user = render("roundtable/ask", language, ask_variables(language)).user

@@ -221,7 +221,7 @@ def _cancel(log: Log, stop: StopReason) -> None:
         {"kind": "request", "ref": "round-2/ask/architect", "state": "unconfirmed"},
         {"kind": "request", "ref": "round-2/ask/operator", "state": "stopped"},
     ]
-    log.add(events.CANCELLATION_CLOSED, state="partly_unconfirmed", items=items)
+    log.add(events.CANCELLATION_CLOSED, state="unconfirmed", items=items)
 
 
 def ended(log: Sequence[Event]) -> list[Event]:

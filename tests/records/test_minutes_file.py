@@ -165,6 +165,15 @@ def test_what_a_killed_process_left_is_removed_once_it_is_old(tmp_path: Path) ->
     assert remove_abandoned(tmp_path / "missing") == 0
 
 
+def test_a_folder_that_is_opened_is_cleared_of_what_was_left(tmp_path: Path) -> None:
+    left = tmp_path / ".old.writing"
+    left.write_text("half", encoding="utf-8")
+    hours_ago = time.time() - 7200
+    os.utime(left, (hours_ago, hours_ago))
+    MinutesFolder(tmp_path).close()
+    assert not left.exists()
+
+
 async def test_folder_writes_without_holding_up_the_loop(tmp_path: Path) -> None:
     folder = MinutesFolder(tmp_path)
     log = three_rounds()

@@ -20,7 +20,11 @@ from app.records.history import history
 from app.records.minutes import minutes_json, minutes_markdown
 from app.records.minutes_file import file_name, write_minutes
 from app.records.rulings import questions
+from tests.formats.test_council import answers as council_answers
+from tests.formats.test_council import council
 from tests.records.held import Log, answers, ended, held, meeting, stances
+from tests.records.ruled import PERSON
+from tests.records.test_rulings import in_council
 
 HOSTILE = "Go on.\n\n# Not a heading\n<script>alert(1)</script>"
 DRAFT = [{"id": "terms", "version": "2", "title": "# Terms", "text": "Payment in 30 days."}]
@@ -46,10 +50,10 @@ def with_a_third_round(log: Log) -> list[Event]:
     closed = next(e for e in log.events if e.type == events.ROUND_CLOSED).data
     log.add(events.ROUND_CLOSED, **{**closed, "round": 3})
     decided = next(e for e in log.events if e.type == events.DECISION_RECORDED).data
-    log.add(
-        events.DECISION_RECORDED,
-        **{**decided, "result": "decided", "stopped_by": "consensus", "decision": "One, by June."},
-    )
+    by = {"kind": "consensus", "name": "MAJORITY_CONSENSUS", "scope": "One, by June."}
+    agreed = {"result": "decided", "stopped_by": "consensus", "decision": "One, by June."}
+    agreed |= {"decision_source": "motion", "decided_by": by}
+    log.add(events.DECISION_RECORDED, **{**decided, **agreed})
     return log.events
 
 
@@ -203,3 +207,57 @@ def test_the_closing_question_is_timed_without_the_time_in_between() -> None:
     # Every entry of these logs is a second after the one before; three lay in between.
     assert "| 1 s | 1 | sceptic |" in minutes
     assert "| 3 s | 1 | operator |" in minutes
+
+
+# --- the handoff of a meeting that goes on -------------------------------------------------------
+
+
+def another_pass(log: Log, first: Sequence[Event]) -> None:
+    """The council's first pass once more, in rounds 3 and 4, with other words."""
+    in_rounds = (events.ROUND_STARTED, events.REPLY_RECEIVED, events.ROUND_CLOSED)
+    for event in first:
+        # Answers to the closing question are none of a round.
+        if event.type in in_rounds and "completion" not in event.data:
+            again = {"round": event.data["round"] + 2}
+            if event.type == events.REPLY_RECEIVED:
+                again["text"] = f"Anew: {event.data['text']}"
+            log.add(event.type, **{**event.data, **again})
+
+
+def council_going_on() -> tuple[Log, list[Event]]:
+    """A council whose question expired, resumed; and its events before the resuming."""
+    first = in_council(waits=False)
+    log = Log(council(arbiter=PERSON), council_answers(), list(first))
+    log.end()
+    log.resume(after_round=2)
+    return log, first
+
+
+def test_a_resumed_council_is_handed_over_with_its_latest_answers_and_draft() -> None:
+    log, first = council_going_on()
+    another_pass(log, first)
+    drafted = next(e for e in first if e.type == events.OFFICE_REPLIED).data
+    draft = {**drafted["synthesis"], "decision": "Drafted anew."}
+    log.add(events.OFFICE_REPLIED, **{**drafted, "synthesis": draft})
+    question = next(e for e in first if e.type == events.ARBITRATION_OPENED).data
+    log.add(events.ARBITRATION_OPENED, **{**question, "question": "And now?"})
+    record = handoff_json(log.events)
+    assert {each["round"] for each in record["excerpts"]} == {3}
+    assert all(each["text"].startswith("Anew: ") for each in record["excerpts"])
+    assert record["synthesis"]["decision"] == "Drafted anew."
+    assert record["candidates"] == [{"id": "synthesis", "text": "Drafted anew."}]
+    assert (record["question"]["question"], record["question"]["state"]) == ("And now?", "open")
+    # Nobody has judged this draft yet; what was said of the earlier one is not about it.
+    assert record["sides"] == []
+
+
+def test_what_an_earlier_leg_drafted_and_asked_is_none_of_the_present_end() -> None:
+    log, first = council_going_on()
+    decided = next(e for e in first if e.type == events.DECISION_RECORDED).data
+    ended_by = {"result": "cancelled", "stopped_by": "cancellation", "synthesis": None}
+    log.add(events.DECISION_RECORDED, **{**decided, **ended_by, "dissents": []})
+    record = handoff_json(log.events)
+    assert history(first).drafted is not None
+    assert record["synthesis"] is None
+    assert (record["candidates"], record["sides"], record["settled"]) == ([], [], [])
+    assert record["question"]["state"] == "not_put"

@@ -192,7 +192,13 @@ def test_a_reviews_package_shows_criteria_objections_and_what_may_not_be_picked(
     assert package["may_decide"][0]["choices"] == ["reject"]
     assert package["candidates"] == [{"id": "draft", "text": "Nobody is named."}]
     assert package["excerpts"] == [
-        {"source": "m1", "round": 1, "objection": "obj-1", "text": "lasted 4 hours"}
+        {
+            "source": "m1",
+            "version": "1",
+            "round": 1,
+            "objection": "obj-1",
+            "text": "lasted 4 hours",
+        }
     ]
     author, critics = package["sides"]
     assert (author["participants"], critics["participants"]) == (["ann"], ["ben"])

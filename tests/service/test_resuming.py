@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from tests.destination import Destination, Get, Put
+from tests.provider import Gate, Provider, Reply
 from tests.service.running import RunningService
 from tests.service.test_rulings import until
 
@@ -47,6 +49,10 @@ def problem(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["type"]
 
 
+def seconds(begin: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+
+
 def pointers(answer: httpx.Response) -> list[str]:
     assert problem(answer) == (422, "invalid-request"), answer.text
     return [error["pointer"] for error in answer.json()["errors"]]
@@ -54,6 +60,21 @@ def pointers(answer: httpx.Response) -> list[str]:
 
 def minutes_files(service: RunningService, meeting: dict[str, Any]) -> list[Path]:
     return sorted((service.folder / "minutes").glob(f"*{meeting['id']}*.md"))
+
+
+@pytest.fixture
+def far() -> Iterator[Provider]:
+    """A model's server, at which a request waits for as long as its gate is shut."""
+    with Provider() as provider:
+        yield provider
+
+
+def on_call(service: RunningService, far: Provider, name: str, *replies: Reply) -> None:
+    """From now on this agent is a model behind that server."""
+    far.will(*replies)
+    service.agent(
+        name, kind="llm", model="openai:slow", base_url=far.openai_url, api_key="sk-secret"
+    )
 
 
 # --- going on ----------------------------------------------------------------------------------
@@ -80,7 +101,8 @@ def test_more_rounds_after_the_rounds_ran_out(service: RunningService) -> None:
     assert (meeting["round"], meeting["outcome"]["result"]) == (4, "decided")
     assert meeting["outcome"]["dissents"] == []
     assert meeting["spent"]["replies"] == first["spent"]["replies"] + 2
-    assert meeting["spent"]["seconds"] < first["spent"]["seconds"] + 5
+    spent = first["spent"]["seconds"] + seconds(resumption["at"], meeting["ended_at"])
+    assert meeting["spent"]["seconds"] == pytest.approx(spent, abs=0.002)
     events = service.events(first["id"])
     assert events[: len(before)] == before
     assert [event["id"] for event in events] == list(range(1, len(events) + 1))
@@ -108,15 +130,18 @@ def test_more_rounds_after_the_rounds_ran_out(service: RunningService) -> None:
 
 
 def test_a_cancelled_meeting_goes_on(service: RunningService) -> None:
-    service.agent("slow", script=["Yes. [STANCE: AGREE]"], delay_seconds=2)
+    service.agent("slow", script=YES, delay_seconds=60)
     seats = [{"name": "quick", "agent": "slow"}, {"name": "other", "agent": "slow"}]
     meeting = service.open(topic="Which?", motion="One.", participants=seats)
     service.client.post(meeting["links"]["cancel"], json={"reason": "lunch"})
     cancelled = until(service, meeting["id"], "ended")
     assert cancelled["outcome"]["result"] == "cancelled"
+    service.agent("slow", script=YES)
     going_on = resume(service, meeting, note="After lunch.").json()
     assert (going_on["status"], going_on["cancellation"]) == ("running", None)
-    assert service.client.get(meeting["links"]["cancellation"]).status_code == 404
+    gone = service.client.get(meeting["links"]["cancellation"])
+    assert problem(gone) == (404, "not-found")
+    assert "was cancelled, and has been resumed since" in gone.json()["detail"]
     ended = until(service, meeting["id"], "ended")
     assert (ended["outcome"]["result"], ended["round"]) == ("decided", 1)
     events = service.events(meeting["id"])
@@ -126,7 +151,7 @@ def test_a_cancelled_meeting_goes_on(service: RunningService) -> None:
 
 
 def test_cancelled_once_more_after_a_resuming(service: RunningService) -> None:
-    service.agent("slower", script=["Yes. [STANCE: AGREE]"], delay_seconds=3)
+    service.agent("slower", script=YES, delay_seconds=60)
     seats = [{"name": "quick", "agent": "slower"}, {"name": "other", "agent": "slower"}]
     meeting = service.open(topic="Which?", participants=seats)
     for number in range(2):
@@ -201,19 +226,30 @@ def test_of_two_at_once_one_comes_through(service: RunningService) -> None:
     assert codes == [202, 409, 409, 409]
 
 
-def test_a_reader_from_the_beginning_goes_on_live(service: RunningService) -> None:
+def test_a_reader_from_the_beginning_goes_on_live(service: RunningService, far: Provider) -> None:
     first = out_of_rounds(service, SPLIT)
-    service.agent("ben", script=YES, delay_seconds=1)
+    gate = Gate()
+    on_call(service, far, "ben", Reply.text(YES[0], gate=gate))
     resume(service, first, changed="limits", limits={"rounds": 5})
-    events = service.events(first["id"])
+    events: list[dict[str, Any]] = []
+    with service.client.stream("GET", first["links"]["events"]) as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: "):
+                events.append(json.loads(line.removeprefix("data: ")))
+                if events[-1]["data"].get("round") == 4:
+                    gate.open()
+    assert [event["id"] for event in events] == list(range(1, len(events) + 1))
     assert events[-1]["type"] == "meeting.ended"
     assert events[-1]["data"]["result"] == "decided"
     assert [event["type"] for event in events].count("meeting.ended") == 2
 
 
-def test_while_it_runs_again_its_records_are_not_there_yet(service: RunningService) -> None:
+def test_while_it_runs_again_its_records_are_not_there_yet(
+    service: RunningService, far: Provider
+) -> None:
     first = out_of_rounds(service)
-    service.agent("ben", script=YES, delay_seconds=2)
+    gate = Gate()
+    on_call(service, far, "ben", Reply.text(YES[0], gate=gate))
     resume(service, first, changed="limits", limits={"rounds": 5})
     for link in ("minutes", "decision", "handoff"):
         assert problem(service.client.get(first["links"][link])) == (409, "meeting-not-ended")
@@ -223,6 +259,7 @@ def test_while_it_runs_again_its_records_are_not_there_yet(service: RunningServi
     assert "## Resumed (1)" in partial
     listed = service.client.get("/v1/meetings", params={"status": "running"}).json()["items"]
     assert first["id"] in [item["id"] for item in listed]
+    gate.open()
     until(service, first["id"], "ended")
 
 
@@ -255,12 +292,24 @@ def test_a_review_on_a_new_version_of_its_material(service: RunningService) -> N
     same = resume(service, meeting, changed="materials", materials=[terms])
     assert pointers(same) == ["#/materials"]
     assert pointers(resume(service, meeting, changed="materials")) == ["#/materials"]
+    other = resume(service, meeting, changed="materials", materials=[{**terms, "text": "x"}])
+    assert pointers(other) == ["#/materials/0/version"]
+    renamed = resume(service, meeting, changed="materials", materials=[{**terms, "version": "2"}])
+    assert pointers(renamed) == ["#/materials"]
     new = {**terms, "version": "2", "text": "Payment within 14 days."}
     answer = resume(service, meeting, changed="materials", materials=[new])
     assert answer.status_code == 202, answer.text
     again = until(service, meeting["id"], "ended")
     minutes = service.text(again["links"]["minutes"], "text/markdown")
-    assert "terms, version 2" in minutes.split("## Resumed (1)")[1]
+    assert "terms, version 2 (until then version 1)" in minutes.split("## Resumed (1)")[1]
+    assert "It rests on terms, version 1, where this stands word for word:" in minutes
+    for kind in ("minutes", "decision"):
+        record = json.loads(service.text(again["links"][kind], "application/json"))
+        assert record["materials"] == [{"id": "terms", "version": "2", "title": None}]
+        (given,) = record["resumptions"][0]["materials"]
+        assert (given["version"], given["version_before"]) == ("2", "1")
+    handoff = json.loads(service.text(again["links"]["handoff"], "application/json"))
+    assert ("terms", "1") in [(e["source"], e["version"]) for e in handoff["excerpts"]]
 
 
 # --- what is refused ---------------------------------------------------------------------------
@@ -272,11 +321,12 @@ def test_only_a_meeting_that_ended_without_a_decision(service: RunningService) -
     seats = service.scripted(ann=YES, ben=YES)
     decided = service.hold(topic="Which?", participants=seats)
     assert problem(resume(service, decided)) == (409, "meeting-decided")
-    service.agent("slow", script=YES, delay_seconds=1)
+    service.agent("slow", script=YES, delay_seconds=60)
     running = service.open(
         topic="Which?", participants=[{"agent": "slow"}, {"agent": "slow"}, {"agent": "slow"}]
     )
     assert problem(resume(service, running)) == (409, "meeting-not-ended")
+    service.client.post(running["links"]["cancel"]).raise_for_status()
     until(service, running["id"], "ended")
 
 
@@ -357,15 +407,20 @@ def test_what_nobody_knows_must_be_acknowledged(tmp_path: Path) -> None:
 # --- a restart in between ----------------------------------------------------------------------
 
 
-def test_a_restart_goes_on_with_a_resumed_meeting(tmp_path: Path) -> None:
+def test_a_restart_goes_on_with_a_resumed_meeting(tmp_path: Path, far: Provider) -> None:
+    gate = Gate()
     with RunningService(tmp_path) as service:
         first = out_of_rounds(service)
-        service.agent("ben", script=YES, delay_seconds=3)
+        # The first request waits until the service has gone, the second one for the gate.
+        on_call(service, far, "ben", Reply(gate=Gate()), Reply.text(YES[0], gate=gate))
         going_on = resume(service, first, changed="limits", limits={"rounds": 5}).json()
+        far.wait_for_requests(1)
     with RunningService(tmp_path) as service:
-        service.agent("ben", script=YES)
+        far.wait_for_requests(2)
         meeting = service.client.get(first["links"]["self"]).json()
         assert meeting["status"] == "running"
         assert meeting["deadline"] == going_on["deadline"]
+        gate.open()
         events = service.events(first["id"])
         assert [event["id"] for event in events] == list(range(1, len(events) + 1))
+        assert events[-1]["data"]["result"] == "decided"

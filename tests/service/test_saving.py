@@ -72,6 +72,12 @@ def comes_true(happened: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+def external_waits(service: RunningService, meeting: dict[str, Any]) -> list[Any]:
+    """What the decision and the handoff say is waited for."""
+    links = (meeting["links"][name] for name in ("decision", "handoff"))
+    return [service.client.get(link).json()["external_wait"] for link in links]
+
+
 def records(service: RunningService, meeting: dict[str, Any]) -> dict[str, str]:
     """Every record that a reader may take for the last word."""
     path = f"/v1/meetings/{meeting['id']}"
@@ -160,6 +166,25 @@ def test_something_else_is_there(saving: RunningService, place: Destination) -> 
     assert meeting["outcome"]["completeness"] == "partial"
 
 
+def test_stored_and_something_else_is_served_for_ever(
+    saving: RunningService, place: Destination
+) -> None:
+    place.on_get(Get(instead=b"# Another report\n"))
+    meeting = saving.hold(**review(place.url, check_deadline_seconds=1))
+    record = operation_of(saving, meeting)
+    assert (record["state"], record["reason"]) == ("failed", "Something else is there.")
+    assert states_told(saving, meeting) == ["requested", "unknown", "failed"]
+    assert place.methods.count("PUT") == 1
+
+
+def test_a_stale_read_after_the_write_settles_nothing(
+    saving: RunningService, place: Destination
+) -> None:
+    place.on_get(Get(instead=b"# The old report\n"), Get())
+    meeting = saving.hold(**review(place.url))
+    assert states_told(saving, meeting) == ["requested", "unknown", "confirmed"]
+
+
 def test_refused_for_good(saving: RunningService, place: Destination) -> None:
     place.on_put(Put.status(403))
     meeting = saving.hold(**review(place.url))
@@ -194,7 +219,11 @@ def test_handed_over_and_then_reconciled_by_hand(
     assert meeting["operations"] == {"pending": 0, "unknown": 1}
     assert meeting["outcome"]["review"]["external_wait"]["owner"] == "dee"
     assert meeting["outcome"]["completeness"] == "partial"
-    assert "progress.stalled" not in [each["type"] for each in saving.events(meeting["id"])]
+    stalls = [each["data"] for each in saving.events(meeting["id"]) if "stalled" in each["type"]]
+    assert [each["kind"] for each in stalls] == ["external_wait"]
+    assert meeting["outcome"]["stalled"] is None
+    wait = {"operation": record["id"]} | {k: record[k] for k in ("url", "owner", "next_check_at")}
+    assert external_waits(saving, meeting) == [wait, wait]
     listed = saving.client.get("/v1/operations").json()["items"]
     assert record["id"] in [each["id"] for each in listed]
     for name, text in records(saving, meeting).items():
@@ -215,6 +244,7 @@ def test_handed_over_and_then_reconciled_by_hand(
     shown = saving.client.get(meeting["links"]["self"]).json()
     assert shown["operations"] == {"pending": 0, "unknown": 0}
     assert shown["outcome"] == meeting["outcome"]
+    assert external_waits(saving, meeting) == [None, None]
     for name, text in records(saving, meeting).items():
         assert "confirmed" in text, name
     assert place.methods.count("PUT") == 1

@@ -45,6 +45,7 @@ def test_a_child_stays_inside_its_parents_limits(
     assert parent["spent"]["tokens"] == child["spent"]["tokens"]
     left = 400_000 - sum(child["spent"]["tokens"].values())
     assert parent["remaining"]["tokens"] == left
+    assert child["remaining"]["tokens"] <= left
     public = [
         event["type"]
         for event in service.client.get(
@@ -121,3 +122,20 @@ def test_a_money_limit_above_needs_a_known_price_below(service: RunningService) 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "#/limits/usd"
     service.client.post(f"{path(parent)}/cancel")
+
+
+def test_what_is_spent_below_is_a_new_version_of_the_resource(
+    service: RunningService, waiting: dict[str, Any]
+) -> None:
+    before = service.client.get(path(waiting)).headers["ETag"]
+    child = service.hold(
+        topic="And how?", participants=service.scripted(c1=YES, c2=YES), parent_id=waiting["id"]
+    )
+    unchanged = {"If-None-Match": before}
+    answer = service.client.get(path(waiting), headers=unchanged)
+    assert (answer.status_code, answer.json()["spent"]["replies"]) == (200, 2)
+    again = {"If-None-Match": answer.headers["ETag"]}
+    assert service.client.get(path(waiting), headers=again).status_code == 304
+    shown = service.client.get(path(child)).json()
+    assert shown["remaining"]["tokens"] <= answer.json()["remaining"]["tokens"]
+    service.client.post(f"{path(waiting)}/cancel")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import base64
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -34,9 +35,15 @@ HANDED_OVER = (*UNKNOWN, HandedOver(START, START + timedelta(seconds=300)))
 CONFIRMED = (*UNKNOWN, Checked(START, Finding(Look.SAME, version='"v1"')))
 
 
-async def _save(store: Store, meeting_id: str, *happenings: Happening, ends: bool = False) -> str:
+async def _save(
+    store: Store,
+    meeting_id: str,
+    *happenings: Happening,
+    ends: bool = False,
+    at: datetime = START,
+) -> str:
     """A meeting with one operation to which this has happened, all in one append."""
-    state = OperationState(Operation(f"op_{meeting_id}", "https://x.example/", "0", "dee", START))
+    state = OperationState(Operation(f"op_{meeting_id}", "https://x.example/", "0", "dee", at))
     entries = [created(meeting_id), started()]
     entries.append(Entry(events.OPERATION_HAPPENED, begun(meeting_id, state, "x"), START))
     for happening in happenings:
@@ -87,19 +94,49 @@ async def test_pages_of_those_in_a_state(store: Store) -> None:
     for number in range(5):
         await _save(store, f"mtg_{number}", *(HANDED_OVER if number % 2 else UNKNOWN))
     await _save(store, "mtg_9", *CONFIRMED)
+    assert await _ids(store, 2) == [f"op_mtg_{number}" for number in (4, 3, 2, 1, 0)]
+    confirmed = await store.archive.operations(OperationFilter(frozenset({"confirmed"})))
+    assert [record["id"] for record in confirmed.items] == ["op_mtg_9"]
+
+
+async def _ids(store: Store, limit: int) -> list[str]:
+    """The ids of all pages of so many."""
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page = await store.archive.operations(OperationFilter(cursor=cursor, limit=2))
+        page = await store.archive.operations(OperationFilter(cursor=cursor, limit=limit))
         seen += [record["id"] for record in page.items]
         cursor = page.next_cursor
         if cursor is None:
-            break
-    assert seen == [f"op_mtg_{number}" for number in (4, 3, 2, 1, 0)]
-    confirmed = await store.archive.operations(OperationFilter(frozenset({"confirmed"})))
-    assert [record["id"] for record in confirmed.items] == ["op_mtg_9"]
+            return seen
+
+
+async def test_the_newest_come_first_whatever_their_ids(store: Store) -> None:
+    """A meeting that is resumed saves again long after others that were opened later."""
+    seconds = {"mtg_a": 90.000001, "mtg_b": 1, "mtg_c": 90, "mtg_d": 1, "mtg_e": 2.5}
+    for meeting_id, second in seconds.items():
+        await _save(store, meeting_id, *UNKNOWN, at=START + timedelta(seconds=second))
+    newest_first = [f"op_mtg_{each}" for each in "acedb"]
+    for limit in (1, 2, 5):
+        assert await _ids(store, limit) == newest_first
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mtg_1",
+        "op_mtg_1",
+        "2026-11-30T12:00:00Z",
+        "2026-11-30T12:00:00Z mtg_1",
+        "2026-13-30T12:00:00Z op_1",
+        "2026-11-30T12:00:00 op_1",
+        "",
+    ],
+)
+async def test_a_cursor_of_another_list_is_refused(store: Store, text: str) -> None:
+    cursor = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
     with pytest.raises(InvalidRequest):
-        await store.archive.operations(OperationFilter(cursor="bXRnXzE"))
+        await store.archive.operations(OperationFilter(cursor=cursor))
 
 
 async def test_ended_meetings_are_unfinished_while_a_save_is_looked_after(store: Store) -> None:

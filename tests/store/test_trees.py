@@ -200,8 +200,48 @@ async def test_a_cancel_stops_the_whole_tree_from_reserving(store: Store) -> Non
 async def test_a_tree_outlives_the_process(store: Store) -> None:
     """Reservations and what is below are read back from the rows, not remembered."""
     ids = await open_children(store.log, 12)
-    assert len(await race([store.log], ids)) == ROOM
+    got = await race([store.log], ids)
+    assert len(got) == ROOM
     await store.log.close()
     store.log = SqlEventLog(store.database)
-    assert not await reserve(store.log, ids[-1]) or not await reserve(store.log, ids[-2])
+    assert not await race([store.log], [id_ for id_ in ids if id_ not in got])
     assert (await store.log.state("mtg_0")).below.reserved.tokens == ROOM * 1_000
+
+
+async def test_what_a_child_leaves_open_is_looked_after_by_those_above(store: Store) -> None:
+    """A cancel reaches a meeting whose own parent has ended before."""
+    log = store.log
+    await log.append("mtg_0", 0, [created("mtg_0")])
+    await log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    await log.append("mtg_012", 0, [below("mtg_012", "mtg_0", "mtg_01")])
+    await put(log, "mtg_01", started(), ended())
+    root = await log.state("mtg_0")
+    assert (root.children, root.adopted) == ({"mtg_01": True}, {"mtg_012": False})
+    assert root.open_below == ["mtg_012"]
+    await put(log, "mtg_0", entry(events.CANCELLATION_REQUESTED, reason=None))
+    root = await log.state("mtg_0")
+    assert root.cancellation is not None
+    assert [item["ref"] for item in root.cancellation["items"]] == ["mtg_012"]
+    await put(log, "mtg_0", entry(events.DECISION_RECORDED, 8), ended(None, "cancelled"))
+    with pytest.raises(CancelledAbove):
+        await put(log, "mtg_012", reserved("ann"))
+    await put(log, "mtg_012", ended())
+    assert (await log.state("mtg_0")).open_below == []
+    assert (await log.state("mtg_01")).open_below == []
+
+
+async def test_nothing_is_opened_below_a_decision_that_is_being_saved(store: Store) -> None:
+    await store.log.append("mtg_0", 0, [created("mtg_0")])
+    await put(store.log, "mtg_0", started(), entry(events.DECISION_RECORDED, 8))
+    with pytest.raises(ParentClosed):
+        await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+
+
+async def test_what_may_still_be_worked_for_is_booked_where_there_is_a_limit(store: Store) -> None:
+    """A request that was never answered nor known to have stopped was perhaps not free."""
+    log = store.log
+    for id_, limits in (("mtg_0", PARENT), ("mtg_1", Limits())):
+        await log.append(id_, 0, [created(id_, limits=limits)])
+        await put(log, id_, reserved("ann"), entry(events.DECISION_RECORDED, 8))
+    assert (await log.state("mtg_0")).spent == Cost(200, 800, Decimal("0.002"))
+    assert (await log.state("mtg_1")).spent == NOTHING

@@ -24,10 +24,11 @@ from app.api.schemas.resume_request import ResumeRequest
 from app.api.schemas.ruling_request import RulingRequest
 from app.api.services import Given
 from app.api.wishes import resuming_wish, wish_of
-from app.coordinator.ports import MeetingFilter
+from app.coordinator.ports import Archive, MeetingFilter
 from app.domain.arbitration import Ruling
 from app.domain.errors import Fault
-from app.domain.state import Status
+from app.domain.events import CANCELLATION_REQUESTED
+from app.domain.state import MeetingState, Status
 
 router = APIRouter(tags=["meetings"])
 
@@ -167,11 +168,14 @@ async def get_meeting(
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
     state = await services.archive.state(meeting_id)
-    tag = weak_tag(state.last_seq)
+    above = [await services.archive.state(id_) for id_ in reversed(state.meeting.ancestors)]
+    # What is drawn in other meetings of its tree is shown here too, and adds no entry to its log.
+    drawn = [each.drawn for each in (state, *above)] if above or state.children else []
+    tag = weak_tag(state.last_seq, *(f"{each.replies}-{each.spent.tokens}" for each in drawn))
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if matches(if_none_match, tag):
         return Response(status_code=304, headers=headers)
-    return json_answer(meeting_view(state, services.clock.now()), headers=headers)
+    return json_answer(meeting_view(state, services.clock.now(), above), headers=headers)
 
 
 @router.post(
@@ -202,10 +206,24 @@ async def cancel_meeting(request: Request, services: Given, meeting_id: MeetingI
     responses=problems("not-found", "log-unavailable"),
 )
 async def get_cancellation(services: Given, meeting_id: MeetingId) -> Response:
-    view = cancellation_view(await services.archive.state(meeting_id))
+    state = await services.archive.state(meeting_id)
+    view = cancellation_view(state)
     if view is None:
-        raise Problem("not-found", f"Nobody has cancelled meeting {meeting_id}.")
+        raise Problem("not-found", await _not_cancelled(services.archive, state))
     return json_answer(view)
+
+
+async def _not_cancelled(archive: Archive, state: MeetingState) -> str:
+    """Why there is no cancel of a meeting, or none any more."""
+    id_ = state.meeting.id
+    log = await archive.log(id_) if state.resumptions else ()
+    if not any(event.type == CANCELLATION_REQUESTED for event in log):
+        return f"Nobody has cancelled meeting {id_}."
+    return (
+        f"Meeting {id_} was cancelled, and has been resumed since; nobody has cancelled it again. "
+        f"That cancel is kept under `resumptions` in its minutes: as JSON at "
+        f"{location(id_)}/minutes, until the next end with the query parameter partial=true."
+    )
 
 
 @router.post(

@@ -11,7 +11,7 @@ from app.api.operations import Cursor, Limit, MeetingId, problems
 from app.api.schemas import answers
 from app.api.services import Given
 from app.coordinator.ports import OperationFilter
-from app.domain.operation_terms import Status
+from app.domain.operation_terms import OperationStatus
 
 router = APIRouter(tags=["operations"])
 
@@ -19,7 +19,7 @@ OperationId = Annotated[
     str, Path(max_length=120, pattern=r"^[A-Za-z0-9_-]+$", examples=["op_01JD0Z3K7W_5f0c2b"])
 ]
 State = Annotated[
-    Status | None,
+    OperationStatus | None,
     Query(
         alias="status",
         description="Only those in this state; without it those that are unknown or handed over.",

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 from app.api.json_answer import JSON_TYPE, encoded, json_answer
 from app.api.negotiation import chosen
 from app.api.operations import Accept, Cursor, Limit, MeetingId, Search, problems
-from app.api.schemas import answers
+from app.api.schemas import answers, record_answers
 from app.api.services import Given
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import MeetingNotEnded
@@ -172,7 +172,7 @@ async def get_handoff(services: Given, meeting_id: MeetingId, accept: Accept = N
     "/v1/decisions",
     operation_id="list_decisions",
     summary="The decision records of all meetings, newest first",
-    response_model=answers.DecisionPage,
+    response_model=record_answers.DecisionPage,
     responses=problems("log-unavailable"),
 )
 async def list_decisions(

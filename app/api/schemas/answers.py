@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.domain.meeting import Changed
-from app.domain.operation_terms import Status as OperationStatus
+from app.domain.operation_terms import OperationStatus
 from app.domain.outcome import Completeness, DeciderKind, DecisionSource, Result, StopReason
 from app.domain.state import Status
 
 Record = dict[str, Any]
+Consensus = Literal["FULL_CONSENSUS", "MAJORITY_CONSENSUS", "NO_CONSENSUS"] | None
 
 
 class Answer(BaseModel):
@@ -95,11 +96,23 @@ class DissentShown(Answer):
     round: int | None
 
 
+class StallShown(OpenAnswer):
+    """How the talk got nowhere: in circles, at a stalemate, or each waiting for the other."""
+
+    kind: Literal["circular", "stalemate", "mutual_wait"]
+    round: int
+    rounds_without_progress: int
+    reopened: Annotated[list[str], Field(description="The objections that came back.")]
+    waiting: Annotated[
+        list[str], Field(description="Each waits for the next, and the last for the first.")
+    ]
+
+
 class OutcomeShown(OpenAnswer):
     """How the meeting ended; the format adds one object with its numbers, such as `tally`."""
 
     result: Result
-    consensus: Literal["FULL_CONSENSUS", "MAJORITY_CONSENSUS", "NO_CONSENSUS"] | None
+    consensus: Consensus
     decision: str | None
     decision_source: DecisionSource | None
     decided_by: Decider | None
@@ -108,18 +121,37 @@ class OutcomeShown(OpenAnswer):
     effective_participants: int
     dissents: list[DissentShown]
     synthesis: Record | None
+    stalled: Annotated[
+        StallShown | None, Field(description="How the talk got nowhere; null where it did not.")
+    ]
 
 
-class CancellationItem(Answer):
-    kind: str
+class _WithOptional(BaseModel):
+    """Fields that have a default here are left out where they do not apply."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False, extra="allow")
+
+
+class CancellationItem(_WithOptional):
+    """Something that was under way when the cancel came, and what is known of it."""
+
+    kind: Literal["request", "child", "operation"]
     ref: str
     state: Literal["requested", "acknowledged", "stopped", "unconfirmed"]
+    participant: Annotated[
+        str, Field(default_factory=str, description="Of a request: who was asked.")
+    ]
+    agent: Annotated[
+        str, Field(default_factory=str, description="Of a request: the agent that answers.")
+    ]
 
 
 class Cancellation(OpenAnswer):
+    """A cancel as a whole; `stopped` only when nothing of its list is left in doubt."""
+
     requested_at: datetime
     reason: str | None
-    state: str
+    state: Literal["requested", "stopped", "unconfirmed"]
     items: list[CancellationItem]
 
 
@@ -130,11 +162,18 @@ class Operations(Answer):
     unknown: Annotated[int, Field(description="Unknown, or handed over to their owner.")]
 
 
-class ChoiceShown(OpenAnswer):
-    """One answer that may be given; with `barred_by` it may not, for these required criteria."""
+class ChoiceShown(_WithOptional):
+    """One answer that may be given, unless it has `barred_by`."""
 
     id: str
     text: str
+    barred_by: Annotated[
+        list[str],
+        Field(
+            default_factory=list[str],
+            description="The required criteria that it would drop; with any, it may not be picked.",
+        ),
+    ]
 
 
 class ArbiterShown(Answer):
@@ -297,11 +336,16 @@ class OperationShown(OpenAnswer):
     sha256: str
     owner: Annotated[str, Field(description="Who sees to it once it is handed over.")]
     requested_at: datetime
-    writes: int
+    there_instead: Annotated[
+        str | None,
+        Field(description="The operation of the same meeting whose content was found there."),
+    ]
+    writes: Annotated[int, Field(description="Those that left; one that was not sent is none.")]
     check_deadline_seconds: float
     check_deadline: Annotated[datetime | None, Field(description="Null before the first write.")]
     next_check_at: Annotated[
-        datetime | None, Field(description="Handed over: when it is looked at again by itself.")
+        datetime | None,
+        Field(description="Handed over: when it is looked at again by itself, if ever."),
     ]
 
 
@@ -311,22 +355,6 @@ class OperationList(PageOf):
 
 class OperationPage(PageOf):
     items: list[OperationShown]
-
-
-class DecisionRecord(OpenAnswer):
-    """Context, options, decision, who decided, consequences and dissent of one meeting."""
-
-
-class Handoff(OpenAnswer):
-    """What a person needs to decide, or to go on from what was decided."""
-
-
-class DecisionPage(PageOf):
-    items: list[DecisionRecord]
-
-
-class Minutes(OpenAnswer):
-    """Everything that the written minutes show, as data."""
 
 
 class Agent(OpenAnswer):

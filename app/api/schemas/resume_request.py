@@ -28,7 +28,13 @@ class RaisedLimits(WireLimits):
 class ResumeRequest(Wire):
     """What has changed since the meeting ended, and what it goes on with."""
 
-    changed: Changed
+    changed: Annotated[
+        Changed,
+        Field(
+            description="What kind of thing is different now. In a format that reads no "
+            "materials, `materials` comes without any; the note says what has changed."
+        ),
+    ]
     note: Annotated[
         str,
         Field(

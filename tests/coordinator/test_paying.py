@@ -1,0 +1,90 @@
+"""What a request that gave no usable reply costs: nobody works for nothing (PROTOCOLS 11)."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+
+from app.domain.envelope import NOTHING, Cost
+from app.domain.errors import AgentFailure, AgentNonsense, AgentRefused, AgentRejected
+from app.domain.meeting import Limits
+from app.domain.state import MeetingState
+from tests.coordinator.conftest import MakeTable
+from tests.coordinator.table import Behaviour, Table, of_type, stances
+
+PAID = Cost(5_000, 100, Decimal("0.0051"))
+LIMITED = Limits(rounds=1, tokens=100_000)
+
+
+async def held_with(held: Table, limits: Limits) -> MeetingState:
+    state = await held.open(limits=limits)
+    await held.runner.advance(state.meeting.id)
+    return await held.log.state(state.meeting.id)
+
+
+def by(failure: AgentFailure) -> Behaviour:
+    return lambda _: failure
+
+
+@pytest.mark.parametrize("kind", [AgentNonsense, AgentRefused])
+async def test_what_the_provider_counted_is_spent_whatever_it_was_worth(
+    table: MakeTable, kind: type[AgentFailure]
+) -> None:
+    """An answer that a filter kept back, or thoughts that used up the cap before any word."""
+    free = await held_with(table(a=stances("AGREE"), b=by(kind("no"))), LIMITED)
+    paid = await held_with(
+        table(a=stances("AGREE"), b=by(kind("no", answered=True, usage=PAID))), LIMITED
+    )
+    assert paid.spent == free.spent + PAID
+
+
+async def test_an_empty_answer_that_nobody_counted_is_booked_at_the_worst_case(
+    table: MakeTable,
+) -> None:
+    held = table(a=stances("AGREE"), b=by(AgentNonsense("empty", answered=True)))
+    state = await held_with(held, LIMITED)
+    reply = next(
+        e.data
+        for e in of_type(await held.events(state.meeting.id), "reply.received")
+        if e.data["participant"] == "b"
+    )
+    assert reply["usage"] is None
+    assert reply["booked"]["output_tokens"] == 800
+
+
+async def test_a_request_that_was_refused_at_the_door_costs_nothing(table: MakeTable) -> None:
+    held = table(a=by(AgentRejected("no such key")), b=by(AgentRejected("no such key")))
+    assert (await held_with(held, LIMITED)).spent == NOTHING
+
+
+@pytest.mark.parametrize("limits", [LIMITED, Limits(rounds=1)])
+async def test_one_that_was_not_answered_in_time_may_be_worked_for(
+    table: MakeTable, limits: Limits
+) -> None:
+    """Booked where there is a limit to keep; else it would be a guess in a true sum."""
+    held = table(a=stances("AGREE"), b=lambda _: None)
+    state = await held.open(limits=limits)
+    run = asyncio.create_task(held.runner.advance(state.meeting.id))
+    await held.agents["b"].asked.wait()
+    held.clock.advance(60)
+    await run
+    spent = (await held.log.state(state.meeting.id)).spent
+    assert (spent.output_tokens >= 800) is limits.bounded
+
+
+async def test_cancelling_and_resuming_does_not_make_money_of_nothing(table: MakeTable) -> None:
+    """Requests that were told to stop, and may not have, count against the limit."""
+    held = table(a=lambda _: None, b=lambda _: None)
+    state = await held.open(limits=LIMITED)
+    run = asyncio.create_task(held.runner.advance(state.meeting.id))
+    await held.agents["b"].asked.wait()
+    reserved = (await held.log.state(state.meeting.id)).own.reserved
+    held.agents["a"].stop_state = "stopped"
+    await held.service.cancel(state.meeting.id, None)
+    await run
+    after = await held.log.state(state.meeting.id)
+    assert 800 < after.spent.tokens < reserved.tokens, "one of the two is known to have stopped"
+    (decision,) = of_type(await held.events(state.meeting.id), "decision.recorded")
+    assert decision.data["spent"]["tokens"]["output"] == after.spent.output_tokens == 800
