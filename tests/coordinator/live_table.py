@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
@@ -42,14 +41,6 @@ class LiveTable(Table):
         """The meeting's public events, once it has ended by itself."""
         await self.service.ended(meeting_id)
         return await self.events(meeting_id)
-
-    async def until(self, meeting_id: str, type_: str, count: int = 1) -> Event:
-        """The entry of this type, internal ones included, that makes them so many."""
-        while True:
-            found = [e for e in await self.log.read(meeting_id) if e.type == type_]
-            if len(found) >= count:
-                return found[count - 1]
-            await asyncio.sleep(0)
 
     async def opened(self, **fields: Any) -> str:
         return (await self.open(**fields)).meeting.id

@@ -159,6 +159,14 @@ class Table:
         await self.runner.advance(state.meeting.id)
         return await self.events(state.meeting.id)
 
+    async def until(self, meeting_id: str, type_: str, count: int = 1) -> Event:
+        """The entry of this type, internal ones included, that makes them so many."""
+        while True:
+            found = [e for e in await self.log.read(meeting_id) if e.type == type_]
+            if len(found) >= count:
+                return found[count - 1]
+            await asyncio.sleep(0)
+
     async def events(self, meeting_id: str) -> list[Event]:
         return [entry for entry in await self.archive.log(meeting_id) if not entry.internal]
 

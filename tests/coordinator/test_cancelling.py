@@ -33,9 +33,12 @@ async def table(tmp_path: Path) -> AsyncIterator[MakeTable]:
         await one.close()
 
 
-async def begun(held: LiveTable) -> str:
+async def begun(held: LiveTable, replies: int = 1) -> str:
+    """A meeting in which ``a`` has been asked and so many others have replied, durably."""
     id_ = await held.opened()
     await held.agents["a"].asked.wait()
+    if replies:
+        await held.until(id_, "reply.received", replies)
     return id_
 
 
@@ -110,7 +113,7 @@ async def test_a_process_killed_in_the_window_goes_on_with_the_same_list(table: 
     """Neither told anew nor forgotten, and the window is the same one."""
     held = table(a=lambda _: None, b=lambda _: None)
     held.agents["a"].stop_state = "acknowledged"
-    id_ = await begun(held)
+    id_ = await begun(held, replies=0)
     await held.agents["b"].asked.wait()
     await held.service.cancel(id_, None)
     await held.until(id_, "cancellation.acknowledged")
@@ -174,7 +177,7 @@ async def test_nothing_is_sent_after_the_cancel(table: MakeTable) -> None:
 
 async def test_twenty_cancels_at_once_are_one(table: MakeTable) -> None:
     held = table(a=lambda _: None, b=lambda _: None)
-    id_ = await begun(held)
+    id_ = await begun(held, replies=0)
     answers = await asyncio.gather(*(held.service.cancel(id_, str(n)) for n in range(20)))
     assert sum(first for _, first in answers) == 1
     events = await held.end(id_)

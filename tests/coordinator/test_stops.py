@@ -133,6 +133,8 @@ async def test_a_cancel_aborts_what_is_in_flight_and_asks_nobody_more(table: Mak
     held.agents["c"].stop_state = "stopped"
     meeting = await _begin(held)
     await held.agents["c"].asked.wait()
+    # A reply that is not on disk yet when the cancel comes is a late one.
+    await held.until(meeting.id, "reply.received")
     events = await _cancelled(held, meeting)
     outcome = ended(events)
     assert (outcome["result"], outcome["stopped_by"]) == ("cancelled", "cancellation")
