@@ -89,7 +89,7 @@ class ModelClient:
         if not text.strip():
             cap = self._settings.max_output_tokens
             why = f": the {cap} output tokens were used up before any text" if cut_off else ""
-            raise AgentNonsense(f"empty reply{why}", answered=True, usage=paid)
+            raise AgentNonsense(f"empty reply{why}", usage=paid)
         finish: FinishReason = "length" if cut_off else "stop"
         model = one_printable_line(response.model_name or "", _MOST_MODEL_CHARACTERS)
         return Answer(text, usage, model or self._settings.model_name, finish)

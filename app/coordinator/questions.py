@@ -129,6 +129,7 @@ class Questions:
         request_id = self._request_id(step)
         agent = self._agents.get(self._agent_of(ask))
         until = self._until(ask)
+        sent_before = self._journal.state.reserved.get(step)
         if agent is None:
             reason = self._reason(Code.AGENT_GONE, agent=self._agent_of(ask))
             made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
@@ -142,6 +143,9 @@ class Questions:
             made = await self._send(ask, agent, request, step, attempt)
         if made.reply.status is ReplyStatus.TIMEOUT and until == self._end_for(ask):
             made = replace(made, reply=replace(made.reply, out_of_time=True))
+        if sent_before is not None and self._uncounted(made):
+            # A crash left it under way, and nobody knows whether it was worked for.
+            made = replace(made, booked=Cost.read(sent_before["reserved"]))
         self._record(ask, step, made, request_id)
         return made
 
@@ -174,10 +178,14 @@ class Questions:
         if self._clock.now() >= request.deadline:
             return unanswered(ask, ReplyStatus.TIMEOUT, self._reason(Code.TIME_WAS_OVER), attempt)
         made = await exchange(self._clock, agent, ask, request, attempt, self._say, self._look_up)
-        if made.usage is None and self._meeting.limits.bounded and made.answered:
+        if made.answered and self._uncounted(made):
             # An answer that nobody counted was not free; a limit is kept by the worst case.
             made = replace(made, booked=cost)
         return made
+
+    def _uncounted(self, made: Exchange) -> bool:
+        """Whether there is a limit to keep, and nothing has been counted against it."""
+        return self._meeting.limits.bounded and made.usage is None and made.booked is None
 
     async def _reserve(self, ask: Ask, request: Request, step: str, agent: str, cost: Cost) -> bool:
         content = {

@@ -81,7 +81,7 @@ class Runner:
             finally:
                 del self._journals[meeting_id]
                 await journal.release()
-            self._tell_above(journal.state.meeting)
+            await self._tell_above(journal.state.meeting)
             return await self._look_after(journal.state)
 
     async def _look_after(self, state: MeetingState) -> datetime | None:
@@ -163,10 +163,11 @@ class Runner:
         self._wake(meeting_id)
         return True
 
-    def _tell_above(self, meeting: Meeting) -> None:
+    async def _tell_above(self, meeting: Meeting) -> None:
         """Whoever waits up there for the meetings below to end finds it in its log."""
         for id_ in meeting.ancestors:
-            self._wake(id_)
+            if not (await self._log.state(id_)).ended:
+                self._wake(id_)
 
     async def _seat(self, meeting: Meeting) -> dict[str, Agent]:
         """The meeting's agents; one that is gone is left out, and its replies become errors."""

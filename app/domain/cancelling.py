@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
+from app.domain.envelope import NOTHING, Cost
 from app.domain.events import rfc3339
 from app.domain.meeting import Json
 
@@ -55,6 +56,12 @@ def under_way(
             yield {"kind": "operation", "ref": operation["id"], "state": UNCONFIRMED}
 
 
+def joined(cancellation: Cancellation, meeting_id: str) -> Cancellation:
+    """The cancel with a meeting to stop that has come to light since it began."""
+    item = {"kind": "child", "ref": meeting_id, "state": REQUESTED}
+    return {**cancellation, "items": [*cancellation["items"], item]}
+
+
 def told(cancellation: Cancellation, ref: str, state: str) -> Cancellation:
     """The cancel with what is now known of one of its items."""
     items = [
@@ -75,6 +82,18 @@ def has_stopped(late_status: str) -> bool:
     A lost connection, or our own waiting that came to its end, says nothing of it.
     """
     return late_status in _ANSWERED
+
+
+def may_be_paid(
+    requests: Mapping[str, Mapping[str, Json]], cancellation: Cancellation | None
+) -> Cost:
+    """The most that requests cost which got no reply and are not known to have stopped."""
+    stopped = known_to_have_stopped(cancellation)
+    most = NOTHING
+    for request in requests.values():
+        if request["request_id"] not in stopped:
+            most += Cost.read(request["reserved"])
+    return most
 
 
 def known_to_have_stopped(cancellation: Cancellation | None) -> set[str]:

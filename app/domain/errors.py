@@ -182,3 +182,6 @@ class AgentRefused(AgentFailure):
 
 class AgentNonsense(AgentFailure):
     code = "agent-nonsense"
+
+    def __init__(self, message: str, *, usage: Cost | None = None) -> None:
+        super().__init__(message, answered=True, usage=usage)

@@ -86,17 +86,20 @@ class Objection:
     def blocks(self) -> bool:
         return self.open and self.supported and self.raised.severity is Severity.BLOCKING
 
-    def shares_ground(self, point: Raised, *, supported: bool) -> bool:
-        """Whether this and the point rest on the same words of a material.
+    def shares_ground(self, critic: str, point: Raised, *, supported: bool) -> bool:
+        """Whether this and the critic's point rest on the same words of a material.
 
-        More or fewer words around a quote that is there are the same ground; an invented quote is
-        its own, however many true words it holds.
+        More or fewer words around its own quote are the same ground to a critic; another one may
+        mean another thing by a part of them. An invented quote is its own, however many true words
+        it holds.
         """
         own, other = self.raised.ground, point.ground
         if own is None or other is None or own[0] != other[0]:
             return False
+        if own == other:
+            return True
         within = own[1] in other[1] or other[1] in own[1]
-        return own == other or (within and self.supported and supported)
+        return within and self.critic == critic and self.supported and supported
 
     def repeats(self, critic: str, point: Raised) -> bool:
         """Whether it is this very point, which its critic has not closed."""
@@ -217,7 +220,11 @@ class _Entry:
         """Raise the point, or reopen what had been closed on its ground."""
         if any(o.repeats(self.critic, point) for o in self.objections.values()):
             return
-        known = [o for o in self.objections.values() if o.shares_ground(point, supported=supported)]
+        known = [
+            objection
+            for objection in self.objections.values()
+            if objection.shares_ground(self.critic, point, supported=supported)
+        ]
         closed = next((o for o in known if not o.open), None)
         if closed is not None:
             self._reopen(closed, point, supported=supported)

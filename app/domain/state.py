@@ -223,17 +223,16 @@ def _settle(now: _Fields) -> None:
     A request that was sent and is not known to have stopped may still be worked for and paid, so
     where there is a limit to keep it counts as spent.
     """
-    stopped = cancelling.known_to_have_stopped(now["cancellation"])
     if now["meeting"].limits.bounded:
-        for request in now["reserved"].values():
-            if request["request_id"] not in stopped:
-                now["spent"] += Cost.read(request["reserved"])
+        now["spent"] += cancelling.may_be_paid(now["reserved"], now["cancellation"])
     now["reserved"] = {}
 
 
 def _child_opened(now: _Fields, event: Event) -> None:
     kind = "adopted" if event.data.get("adopted") else "children"
     now[kind] = {**now[kind], event.data["meeting_id"]: False}
+    if cancelling.is_open(now["cancellation"]):
+        now["cancellation"] = cancelling.joined(now["cancellation"], event.data["meeting_id"])
 
 
 def _child_ended(now: _Fields, event: Event) -> None:

@@ -94,9 +94,11 @@ def _limits_below(parent: MeetingState, wanted: Limits, now: datetime) -> Limits
 def ends_by(parent: MeetingState, now: datetime) -> datetime:
     """When a meeting below must have ended: at the parent's deadline less its closing reserve."""
     seconds = parent.meeting.limits.seconds
-    deadline = parent.deadline or now + timedelta(seconds=seconds)
-    ends = deadline - timedelta(seconds=closing_seconds(seconds))
-    # One that has not begun yet has no deadline, but those above it have set it an end.
+    reserve = timedelta(seconds=closing_seconds(seconds))
+    if parent.deadline is not None:
+        return parent.deadline - reserve
+    # One that has not begun yet has no deadline, but those above it may have set it an end.
+    ends = now + timedelta(seconds=seconds) - reserve
     return min(ends, parent.meeting.ends_by or ends)
 
 
@@ -182,7 +184,8 @@ def told_above(
 
 
 def _told_of_end(to: str, made: MeetingState, event: Event) -> Iterator[tuple[str, Entry]]:
-    yield to, Entry(events.CHILD_ENDED, {"meeting_id": made.meeting.id}, event.at)
+    # First what is taken over, so that a list of those to stop never looks closed in between.
     for id_ in made.open_below:
         adopted = {"meeting_id": id_, "adopted": True}
         yield to, Entry(events.CHILD_OPENED, adopted, event.at)
+    yield to, Entry(events.CHILD_ENDED, {"meeting_id": made.meeting.id}, event.at)

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.domain import events
+from app.domain.cancelling import may_be_paid
 from app.domain.envelope import NOTHING, Cost
 from app.domain.events import Event, rfc3339
 from app.domain.meeting import Json, Meeting
 from app.domain.resuming import resumed
+from app.domain.state import asked_in
 from app.records.legs import EarlierLeg
 from app.records.rounds import ReplyGiven, RoundHeld
 
@@ -189,6 +191,7 @@ class _Draft:
         self.decision: Mapping[str, Json] | None = None
         self.replies = 0
         self.cost: Cost = NOTHING
+        self.reserved: dict[str, Mapping[str, Json]] = {}
         self.drafted: Mapping[str, Json] | None = None
 
     def take(self, event: Event) -> None:
@@ -234,12 +237,16 @@ class _Draft:
         # is told by an event of its own.
         self.confirmations.append(ReplyGiven.of(event))
 
+    def reserve(self, event: Event) -> None:
+        self.reserved[event.data["for"]] = event.data
+
     def office_reply(self, event: Event) -> None:
         self.pay(event)
         if not event.data.get("late"):
             self.drafted = event.data.get("synthesis") or self.drafted
 
     def pay(self, event: Event) -> None:
+        self.reserved.pop(asked_in(event), None)
         usage = event.data.get("usage") or event.data.get("booked")
         if usage is not None:
             self.cost += Cost.read(usage)
@@ -273,6 +280,9 @@ class _Draft:
     def decide(self, event: Event) -> None:
         self.decision = event.data
         self.ended_at = event.at
+        if self.meeting.limits.bounded:
+            self.cost += may_be_paid(self.reserved, self.cancellation)
+        self.reserved.clear()
 
     def resume(self, event: Event) -> None:
         if self.decision is not None and self.ended_at is not None:
@@ -326,6 +336,7 @@ class _Draft:
 _TAKES: Mapping[str, Callable[[_Draft, Event], None]] = {
     events.MEETING_STARTED: _Draft.start,
     events.ROUND_STARTED: _Draft.start_round,
+    events.REQUEST_RESERVED: _Draft.reserve,
     events.REPLY_RECEIVED: _Draft.reply,
     events.OFFICE_REPLIED: _Draft.office_reply,
     events.ROUND_CLOSED: _Draft.close_round,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -28,22 +29,24 @@ def by(failure: AgentFailure) -> Behaviour:
     return lambda _: failure
 
 
-@pytest.mark.parametrize("kind", [AgentNonsense, AgentRefused])
+@pytest.mark.parametrize(
+    "failure",
+    [AgentNonsense("no", usage=PAID), AgentRefused("no", answered=True, usage=PAID)],
+    ids=["empty", "filtered"],
+)
 async def test_what_the_provider_counted_is_spent_whatever_it_was_worth(
-    table: MakeTable, kind: type[AgentFailure]
+    table: MakeTable, failure: AgentFailure
 ) -> None:
     """An answer that a filter kept back, or thoughts that used up the cap before any word."""
-    free = await held_with(table(a=stances("AGREE"), b=by(kind("no"))), LIMITED)
-    paid = await held_with(
-        table(a=stances("AGREE"), b=by(kind("no", answered=True, usage=PAID))), LIMITED
-    )
+    free = await held_with(table(a=stances("AGREE"), b=by(AgentRejected("no"))), LIMITED)
+    paid = await held_with(table(a=stances("AGREE"), b=by(failure)), LIMITED)
     assert paid.spent == free.spent + PAID
 
 
 async def test_an_empty_answer_that_nobody_counted_is_booked_at_the_worst_case(
     table: MakeTable,
 ) -> None:
-    held = table(a=stances("AGREE"), b=by(AgentNonsense("empty", answered=True)))
+    held = table(a=stances("AGREE"), b=by(AgentNonsense("empty")))
     state = await held_with(held, LIMITED)
     reply = next(
         e.data
@@ -88,3 +91,18 @@ async def test_cancelling_and_resuming_does_not_make_money_of_nothing(table: Mak
     assert 800 < after.spent.tokens < reserved.tokens, "one of the two is known to have stopped"
     (decision,) = of_type(await held.events(state.meeting.id), "decision.recorded")
     assert decision.data["spent"]["tokens"]["output"] == after.spent.output_tokens == 800
+
+
+async def test_a_crash_in_mid_request_does_not_make_it_free(table: MakeTable) -> None:
+    """Taken up again past the deadline it is not sent once more, and was perhaps worked for."""
+    held = table(a=lambda _: None, b=stances("AGREE"))
+    state = await held.open(limits=replace(LIMITED, seconds=100))
+    run = asyncio.create_task(held.runner.advance(state.meeting.id))
+    await held.until(state.meeting.id, "reply.received")
+    await held.agents["a"].asked.wait()
+    run.cancel()
+    await asyncio.gather(run, return_exceptions=True)
+    held.clock.advance(100)
+    await held.new_runner(held.log).advance(state.meeting.id)
+    assert (await held.log.state(state.meeting.id)).spent.output_tokens == 800 + 20
+    assert len(held.agents["a"].requests) == 1

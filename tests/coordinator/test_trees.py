@@ -12,6 +12,7 @@ import pytest
 
 from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request
+from app.coordinator.resuming import ResumeMeeting
 from app.domain.errors import InvalidRequest
 from app.domain.events import Event
 from app.domain.meeting import Limits
@@ -321,3 +322,49 @@ async def test_a_child_that_has_decided_is_not_said_to_stop(table: MakeTable) ->
     assert not of_type(events, "cancellation.acknowledged")
     (closed,) = of_type(events, "cancellation.closed")
     assert {i["ref"]: i["state"] for i in closed.data["items"]}[child] == "stopped"
+
+
+async def test_a_tree_that_was_resumed_has_its_new_deadlines(table: MakeTable) -> None:
+    """What its first end had left no longer bounds what is opened or resumed below."""
+    held = table(a=lambda _: None, b=lambda _: None)
+    limits = Limits(seconds=100)
+    root = await held.opened(limits=limits)
+    parent = await held.opened(parent_id=root, limits=limits)
+    await held.until(parent, "request.reserved")
+    await held.service.cancel(root, None)
+    for id_ in (root, parent):
+        await held.end(id_)
+    held.clock.advance(3_600)
+    more = ResumeMeeting("limits", "There is time again.", {"seconds": 5_000})
+    await held.service.resume(root, more)
+    more = ResumeMeeting("limits", "There is time again.", {"seconds": 4_000})
+    await held.service.resume(parent, more)
+    child = (await held.log.state(await held.opened(parent_id=parent))).meeting
+    assert child.limits.seconds == Limits().seconds
+    await held.service.cancel(root, None)
+    await held.end(root)
+
+
+async def test_a_grandchild_that_comes_to_light_during_a_cancel_is_stopped(
+    table: MakeTable,
+) -> None:
+    held = table(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
+    held.agents["a"].stop_state = "stopped"
+    root = await held.opened(seated=["a", "b"])
+    child = await held.opened(seated=["b", "c"], parent_id=root)
+    below = await held.opened(seated=["a", "c"], parent_id=child)
+    written = held.write_minutes
+
+    async def cancelled_meanwhile(entries: Sequence[Event]) -> str:
+        if entries[0].meeting_id == child:
+            await held.service.cancel(root, None)
+            await held.until(root, "cancellation.told")
+        return await written(entries)
+
+    held.write_minutes = cancelled_meanwhile
+    for id_ in (child, root, below):
+        await held.end(id_)
+    (closed,) = of_type(await held.events(root), "cancellation.closed")
+    states = {item["ref"]: item["state"] for item in closed.data["items"]}
+    assert (states[child], states[below]) == ("stopped", "stopped")
+    assert ended(await held.events(below))["result"] == "cancelled"

@@ -140,10 +140,17 @@ def test_more_or_fewer_words_of_a_quote_are_the_same_ground(known: str, quote: s
     material = "m1" if known.isascii() or known == WIDER else "m2"
     first = objection(known, material=material)
     again = objection(quote, material=material, point="q")
-    _, raised = play(("ann", [first], []), ("ben", [again], []))
+    _, raised = play(("ann", [first], []), ("ann", [again], []))
     assert (raised.raised, raised.evidence, raised.progress.made) == (("obj-2",), (), False)
-    register, changes = play(("ann", [first], []), ("ann", [], ["obj-1"]), ("ben", [again], []))
+    register, changes = play(("ann", [first], []), ("ann", [], ["obj-1"]), ("ann", [again], []))
     assert (len(register.objections), changes.reopened) == (1, ("obj-1",))
+
+
+def test_another_critic_may_mean_another_thing_by_a_part_of_the_same_words() -> None:
+    first, other = objection(WIDER), objection("lasted 4 hours", point="q")
+    register, changes = play(("ann", [first], []), ("ann", [], ["obj-1"]), ("ben", [other], []))
+    assert (len(register.objections), changes.reopened) == (2, ())
+    assert (changes.raised, changes.evidence) == (("obj-2",), ("obj-2",))
 
 
 @pytest.mark.parametrize(

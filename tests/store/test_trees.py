@@ -245,3 +245,18 @@ async def test_what_may_still_be_worked_for_is_booked_where_there_is_a_limit(sto
         await put(log, id_, reserved("ann"), entry(events.DECISION_RECORDED, 8))
     assert (await log.state("mtg_0")).spent == Cost(200, 800, Decimal("0.002"))
     assert (await log.state("mtg_1")).spent == NOTHING
+
+
+async def test_what_comes_to_light_while_it_is_being_cancelled_is_listed_too(store: Store) -> None:
+    """A child that decided before the cancel reached it leaves another meeting open."""
+    log = store.log
+    await log.append("mtg_0", 0, [created("mtg_0")])
+    await log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    await log.append("mtg_012", 0, [below("mtg_012", "mtg_0", "mtg_01")])
+    await put(log, "mtg_01", started(), entry(events.DECISION_RECORDED, 8))
+    await put(log, "mtg_0", entry(events.CANCELLATION_REQUESTED, reason=None))
+    await put(log, "mtg_01", ended())
+    root = await log.state("mtg_0")
+    assert root.cancellation is not None
+    states = {item["ref"]: item["state"] for item in root.cancellation["items"]}
+    assert states == {"mtg_01": "stopped", "mtg_012": "requested"}

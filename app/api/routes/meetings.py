@@ -171,7 +171,11 @@ async def get_meeting(
     above = [await services.archive.state(id_) for id_ in reversed(state.meeting.ancestors)]
     # What is drawn in other meetings of its tree is shown here too, and adds no entry to its log.
     drawn = [each.drawn for each in (state, *above)] if above or state.children else []
-    tag = weak_tag(state.last_seq, *(f"{each.replies}-{each.spent.tokens}" for each in drawn))
+    tag = weak_tag(
+        state.last_seq,
+        *(each.last_seq for each in above),
+        *(f"{each.replies}-{each.spent.tokens}" for each in drawn),
+    )
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if matches(if_none_match, tag):
         return Response(status_code=304, headers=headers)
