@@ -18,7 +18,7 @@ from app.domain import events
 from app.domain.cancelling import REQUESTED, STOPPED, UNCONFIRMED
 from app.domain.errors import LogConflict, MeetingEnded, NotFound
 from app.domain.events import Entry
-from app.domain.meeting import Json
+from app.domain.meeting import CANCELLED_ABOVE_WORDS, Json
 from app.domain.state import MeetingState, fold
 
 CONFIRM_SECONDS = 10.0
@@ -116,7 +116,8 @@ class Cancellation:
         """A child that has the cancel in its log will stop; that it has, its end says."""
         if item["state"] != REQUESTED:
             return
-        reason = f"{self._journal.meeting_id}, above this meeting, was cancelled."
+        words = CANCELLED_ABOVE_WORDS[self._journal.state.meeting.language]
+        reason = words.format(above=self._journal.meeting_id)
         if await self._cancel_below(item["ref"], reason):
             self._know(item, "acknowledged")
 

@@ -135,6 +135,10 @@ class Confirmation:
     async def _wait(self, until: datetime) -> None:
         """Until an answer comes, or the gate has something to do, or the meeting must end."""
         limit = min(until, self._questions.deadline)
+        if self._moved.is_set():
+            # An answer came while what had come before was being written: look again.
+            self._moved.clear()
+            return
         if not self._open:
             raise Paused(limit)
         timer = self._clock.call_at(limit, self._moved.set)

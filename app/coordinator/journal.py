@@ -20,6 +20,7 @@ from app.coordinator.ports import EventLog
 from app.domain import events
 from app.domain.errors import CancelledAbove, LogConflict, LogUnavailable, NoRoom, Superseded
 from app.domain.events import Entry, Event
+from app.domain.meeting import CANCELLED_ABOVE_WORDS
 from app.domain.operation_log import BEGUN, TOLD
 from app.domain.state import LATE, MeetingState, fold
 from app.domain.steps import ReplyStatus
@@ -202,7 +203,8 @@ class Journal:
     def _cancel_for(self, above: str, at: datetime) -> Iterator[Entry]:
         """The cancel of a tree reaches a meeting through whoever notices it first."""
         if self.state.cancellation is None:
-            yield cancel_entry(f"{above}, above this meeting, was cancelled.", at)
+            words = CANCELLED_ABOVE_WORDS[self.state.meeting.language]
+            yield cancel_entry(words.format(above=above), at)
 
     async def _give_way(self, batch: Sequence[Entry], *first: Entry) -> Sequence[Event]:
         """Keep what was paid for, as late, and what has happened outside; all else that this run

@@ -334,6 +334,12 @@ class Meeting:
 
 
 LABEL_WORDS: Mapping[Language, str] = {"en": "Participant", "ja": "参加者"}
+CANCELLED_ABOVE_WORDS: Mapping[Language, str] = {
+    "en": "{above}, above this meeting, was cancelled.",
+    "ja": "上位の会議 {above} が中止された。",
+}
+"""Why a meeting is cancelled that is cancelled with its tree."""
+
 REJECTED_WORDS: Mapping[Language, str] = {"en": "reject: {text}", "ja": "却下：{text}"}
 """How a text stands among an arbiter's choices, and as a decision, where it is turned down."""
 

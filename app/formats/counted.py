@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from app.domain.cut_short import limits_met
 from app.domain.gate_record import gate_degradation
 from app.domain.meeting import Meeting
 from app.domain.outcome import Completeness, Degradation, Result, StopReason, first_to_count
-from app.domain.steps import Ask, Part, Stopped
+from app.domain.steps import Ask, Part, Reply, Stopped
 from app.formats.closing import pass_gate, result_of
 from app.formats.rounds import Ending
 
@@ -49,13 +50,16 @@ def _nothing_to_redraft(reasons: Mapping[str, str]) -> Part[str | None]:
 
 
 def result_of_count(
-    meeting: Meeting, ending: Ending, *, decided: bool
+    meeting: Meeting, ending: Ending, counted: Sequence[Reply], *, decided: bool
 ) -> tuple[Result, Completeness]:
+    """The result of a count; a count is partial where a limit kept voices out of it, since a limit
+    never reads as success (PROTOCOLS 11)."""
     if ending.stopped_by not in _FULL_COURSE:
         return result_of(ending.stopped_by)
-    if not decided:
-        return Result.UNDECIDED, Completeness.COMPLETE
-    return Result.DECIDED, ending.completeness(meeting)
+    result = Result.DECIDED if decided else Result.UNDECIDED
+    if limits_met(counted):
+        return result, Completeness.PARTIAL
+    return result, ending.completeness(meeting) if decided else Completeness.COMPLETE
 
 
 def unconfirmed(meeting: Meeting, ending: Ending, *, decided: bool) -> tuple[Degradation, ...]:

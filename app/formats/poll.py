@@ -201,7 +201,9 @@ def _outcome(poll: _Poll, ending: Ending, count: PollCount | None) -> Outcome:
     meeting = poll.meeting
     completed = ending.stopped_by is StopReason.COMPLETED
     leader = count.leader if count and completed else None
-    result, completeness = result_of_count(meeting, ending, decided=leader is not None)
+    result, completeness = result_of_count(
+        meeting, ending, poll.replies, decided=leader is not None
+    )
     # A group's title is one respondent's wording of what several said, not a given option.
     source = "synthesis" if poll.output == "recommendation" else "option"
     return Outcome(

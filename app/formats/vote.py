@@ -222,9 +222,10 @@ def _arbitrate(vote: _Vote, stopped_by: StopReason) -> Part[Settled]:
 
 def _outcome(vote: _Vote, ending: Ending) -> Outcome:
     decided = ending.stopped_by in _DECIDED
-    result, completeness = result_of_count(vote.meeting, ending, decided=decided)
-    chosen = vote.chosen if decided else None
     last = vote.last
+    counted = last.replies if last else ()
+    result, completeness = result_of_count(vote.meeting, ending, counted, decided=decided)
+    chosen = vote.chosen if decided else None
     return Outcome(
         result=result,
         stopped_by=ending.stopped_by,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.coordinator.ports import Request
-from app.domain.events import Event
+from app.coordinator.ports import EventLog, Idempotency, Request
+from app.domain.events import Entry, Event
 from app.domain.meeting import CompletionGate, Limits
+from app.domain.state import MeetingState
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.gate_meeting import (
     COMPLETE,
@@ -18,6 +20,7 @@ from tests.coordinator.gate_meeting import (
     member,
     moment,
 )
+from tests.coordinator.live_table import ConveningAgent
 from tests.coordinator.table import SYNTHESIS, Table, ended, of_type, stances
 from tests.coordinator.test_crash import lived, told
 
@@ -395,3 +398,56 @@ async def test_a_wish_in_the_same_breath_as_the_last_completion_is_kept(table: M
     assert [(d["participant"], d["rationale"]) for d in outcome["dissents"]] == [
         ("c", "It leaves out the costs.")
     ]
+
+
+class _Relay:
+    """A way to the log that holds the first signal up until the second answer is in."""
+
+    def __init__(self, log: EventLog, second: asyncio.Event) -> None:
+        self._log = log
+        self._second = second
+
+    async def append(
+        self,
+        meeting_id: str,
+        expected: int,
+        entries: Sequence[Entry],
+        idempotency: Idempotency | None = None,
+    ) -> Sequence[Event]:
+        if any(entry.type == "completion.signalled" for entry in entries):
+            self._second.set()
+            for _ in range(20):
+                await asyncio.sleep(0)
+        return await self._log.append(meeting_id, expected, entries, idempotency)
+
+    async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
+        return await self._log.read(meeting_id, after)
+
+    async def state(self, meeting_id: str) -> MeetingState:
+        return await self._log.state(meeting_id)
+
+    async def unfinished(self) -> Sequence[str]:
+        return await self._log.unfinished()
+
+
+async def test_an_answer_that_comes_while_another_is_told_is_not_slept_over(
+    table: MakeTable,
+) -> None:
+    """Once all have answered the gate closes; no clock need move."""
+    second = asyncio.Event()
+    held = table(a=stances("AGREE"), b=stances("AGREE"))
+    talk = held.agents["b"].behave
+
+    async def in_turn(request: Request) -> str:
+        if request.template == "gate/confirm":
+            await second.wait()
+            return COMPLETE
+        return str(talk(request))
+
+    held.agents["b"] = held.directory.agents["b"] = ConveningAgent("b", in_turn)
+    held.agents["a"].behave = lambda r: COMPLETE if r.template == "gate/confirm" else str(talk(r))
+    state = await held.open(completion_gate=CompletionGate())
+    ended_at = await held.new_runner(_Relay(held.log, second)).advance(state.meeting.id)
+    assert ended_at is None
+    closed = of_type(await held.events(state.meeting.id), "completion.closed")
+    assert [each.data["status"] for each in closed] == ["consensus_complete"]

@@ -454,8 +454,11 @@ def test_what_kept_the_ballots_out_is_named(
     assert (found.result, found.stopped_by) == expected
 
 
-def test_a_missing_ballot_does_not_undo_a_vote_that_passed() -> None:
-    assert row(held([A, A, SPENT]).ended) == PASSED_A
+@pytest.mark.parametrize("missing", [SPENT, OVER])
+def test_a_ballot_that_a_limit_kept_out_does_not_undo_the_vote_but_it_is_partial(
+    missing: Given,
+) -> None:
+    assert row(held([A, A, missing]).ended) == (Result.DECIDED, Completeness.PARTIAL, *PASSED_A[2:])
 
 
 # --- the completion gate ------------------------------------------------------------------------
