@@ -74,9 +74,8 @@ def _request_schemas() -> dict[str, Any]:
 
 
 def _answer_schemas() -> dict[str, Any]:
-    # The list's element type is narrower than the parameter's, which is not covariant.
     models = [(model, "serialization") for model in _ONLY_BY_REFERENCE]
-    return models_json_schema(models, ref_template=_REF)[1]["$defs"]  # type: ignore[arg-type]
+    return models_json_schema(models, ref_template=_REF)[1]["$defs"]  # type: ignore[arg-type] # a list is not covariant
 
 
 def _either(key: str, references: dict[str, str], description: str) -> dict[str, Any]:

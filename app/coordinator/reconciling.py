@@ -16,7 +16,8 @@ from app.domain import events
 from app.domain.errors import LogConflict, NotFound
 from app.domain.events import Entry, Event
 from app.domain.meeting import Json
-from app.domain.operation import LONGEST_PATIENCE, OperationState, decide, is_news
+from app.domain.operation import OperationState, is_news
+from app.domain.operation_deciding import LONGEST_PATIENCE, decide
 from app.domain.operation_log import (
     entries_of,
     happened,

@@ -19,7 +19,8 @@ from app.coordinator.replay import check_fingerprint, fingerprint
 from app.domain import events
 from app.domain.events import Entry
 from app.domain.meeting import Destination
-from app.domain.operation import LONGEST_PATIENCE, OperationState, cut_short, decide
+from app.domain.operation import OperationState, cut_short
+from app.domain.operation_deciding import LONGEST_PATIENCE, decide
 from app.domain.operation_log import (
     TOLD,
     begun,

@@ -1,7 +1,7 @@
 """Saving a deliverable elsewhere (PROTOCOLS 13), as a pure state machine.
 
-What has happened goes in, in order; ``decide`` says what to do now. Writing, looking and waiting
-are done by others.
+What has happened goes in, in order; what to do now, ``operation_deciding`` says. Writing, looking
+and waiting are done by others.
 
     requested ── write ─┬─ refused for good ───────────────────> failed
         ^               ├─ surely not stored: write again; at the deadline ─> failed
@@ -45,25 +45,17 @@ from typing import Any
 
 from app.domain.events import rfc3339
 from app.domain.operation_terms import (
-    Action,
-    Check,
     Checked,
-    Confirmed,
-    Failed,
     Fate,
     Finding,
     GivenUp,
-    GiveUp,
     HandedOver,
-    HandOver,
     Happening,
     Look,
     Operation,
     OperationStatus,
     Replaced,
     Sent,
-    Wait,
-    Write,
     WriteAnswer,
     Written,
 )
@@ -73,16 +65,7 @@ MOST_WRITES = 6
 MOST_LATE_LOOKS = 14
 """After the hand-over; together they span about a week."""
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
-_LONGEST_SHARE = 8
-"""Between two looks lies no more than ``_LONGEST_PAUSE``, or, of a write that is older, this part
-of the time since it was sent: however long the check deadline is, the looks stay few."""
-_MOST_DOUBLINGS = 30
 _FIRST_LATE_PAUSE, _LONGEST_LATE_PAUSE = LANDING_SECONDS, 86_400.0
-_LEAST_PATIENCE = 2.0
-LONGEST_PATIENCE = 10.0
-"""How long one answer is waited for."""
-
 _ELSE_THERE = "Something else is there."
 _NOT_THERE = "It was not found there."
 
@@ -209,9 +192,9 @@ class OperationState:
             return replace(state, status=OperationStatus.FAILED, reason=against, next_check=None)
         if state.status is OperationStatus.HANDED_OVER and not checked.asked:
             more = state.checks < MOST_LATE_LOOKS
-            next_check = _late_check(checked.at, state.checks) if more else None
+            next_check = late_check(checked.at, state.checks) if more else None
             state = replace(state, next_check=next_check)
-        if not _must_look(state):
+        if not must_look(state):
             return state
         reason = _seen(finding) or state.reason
         return replace(state, reason=reason)._in_doubt()
@@ -228,7 +211,7 @@ class OperationState:
             version=None,
             checked=None,
             checks=0,
-            next_check=_late_check(replaced.at, 0),
+            next_check=late_check(replaced.at, 0),
         )
 
     def _in_doubt(self) -> OperationState:
@@ -255,7 +238,7 @@ def _instead(id_: str) -> str:
 
 def _against(state: OperationState, before: Checked | None, checked: Checked) -> str | None:
     """Why this look settles that the operation has failed, if it does; ``before`` is the last."""
-    if not _must_look(state) or _may_land(state.open_since, checked.at):
+    if not must_look(state) or _may_land(state.open_since, checked.at):
         return None
     fate, said = state.fate, state.answer.answer.reason if state.answer else ""
     if checked.finding.look is Look.DIFFERENT:
@@ -269,7 +252,7 @@ def _against(state: OperationState, before: Checked | None, checked: Checked) ->
         return said or _NOT_THERE
     if fate is Fate.STORED and _may_land(state.last_sent, checked.at):
         return None
-    if state.status is not OperationStatus.HANDED_OVER and _may_write_again(state, checked):
+    if state.status is not OperationStatus.HANDED_OVER and may_write_again(state, checked):
         return None
     return f"{_NOT_THERE} {said}".strip()
 
@@ -282,7 +265,7 @@ def cut_short(state: OperationState, now: datetime, why: str) -> Happening | Non
     """
     if state.ended or state.status is OperationStatus.HANDED_OVER:
         return None
-    if not _must_look(state):
+    if not must_look(state):
         return GivenUp(now, f"{why} {state.reason}".strip())
     if state.answer is None:
         return Written(now, WriteAnswer(Fate.UNCLEAR, why))
@@ -319,107 +302,20 @@ def _may_land(sent: datetime | None, at: datetime) -> bool:
     return sent is not None and at < sent + timedelta(seconds=LANDING_SECONDS)
 
 
-def _must_look(state: OperationState) -> bool:
+def must_look(state: OperationState) -> bool:
     """Whether only a look can say what became of the writes so far."""
     if state.last_sent is None:
         return False
     return state.open_since is not None or state.fate is None or not state.fate.surely_not_stored
 
 
-def decide(state: OperationState, now: datetime) -> Action:
-    """What to do now, for those who have neither a write nor a look under way."""
-    match state.status:
-        case OperationStatus.CONFIRMED:
-            return Confirmed(state.version)
-        case OperationStatus.FAILED:
-            return Failed(state.reason)
-        case OperationStatus.HANDED_OVER:
-            if state.next_check is None or now < state.next_check:
-                return Wait(state.next_check)
-            return Check(LONGEST_PATIENCE)
-        case OperationStatus.REQUESTED | OperationStatus.UNKNOWN:
-            if state.deadline is not None and _must_look(state):
-                return _looking(state, state.deadline, now)
-            return _writing(state, now)
-
-
-def _writing(state: OperationState, now: datetime) -> Action:
-    """What to do while every write so far is known not to have been stored."""
-    if state.deadline is not None:
-        if now >= state.deadline or state.writes >= MOST_WRITES:
-            return GiveUp(state.reason)
-        due = _write_due(state)
-        if now < due:
-            return Wait(min(due, state.deadline))
-    return Write(only_if_absent=False, patience_seconds=_patience(state, now))
-
-
-def _looking(state: OperationState, deadline: datetime, now: datetime) -> Action:
-    """What to do while only a look can tell."""
-    patience, checked = _patience(state, now), state.checked
-    if checked is None or checked.at < deadline <= now:
-        return Check(patience)
-    if now >= deadline:
-        if not _seen_once(state, checked):
-            return HandOver(state.operation.owner, _late_check(now, 0), state.reason)
-        due = _after(checked.at, _FIRST_PAUSE)
-        return Check(patience) if due <= now else Wait(due)
-    if _may_write_again(state, checked):
-        due = _write_due(state)
-        if due <= checked.at <= now:
-            return Write(only_if_absent=True, patience_seconds=patience)
-    else:
-        pause = _looks_apart(state, checked.at)
-        due = _after(checked.at, pause, checked.finding.retry_after)
-    return Check(patience) if due <= now else Wait(min(due, deadline))
-
-
-def _seen_once(state: OperationState, checked: Checked) -> bool:
-    """Whether all that was ever seen after an acknowledged write is one thing, once: another look
-    tells whether it was stale."""
-    different = checked.finding.look is Look.DIFFERENT
-    return state.fate is Fate.STORED and different and state.checks == 1
-
-
-def _looks_apart(state: OperationState, at: datetime) -> float:
-    since = (at - (state.last_sent or at)).total_seconds()
-    return min(_plain_pause(state.checks), max(_LONGEST_PAUSE, since / _LONGEST_SHARE))
-
-
-def _may_write_again(state: OperationState, checked: Checked) -> bool:
+def may_write_again(state: OperationState, checked: Checked) -> bool:
     fate = state.fate
     lost = fate is None or fate is Fate.UNCLEAR or fate.surely_not_stored
     return lost and checked.finding.look is Look.ABSENT and state.writes < MOST_WRITES
 
 
-def _write_due(state: OperationState) -> datetime:
-    """When the next write may leave at the earliest."""
-    if state.answer is None:
-        return _after(state.last_sent or state.operation.requested_at, _pause(state.writes))
-    return _after(state.answer.at, _pause(state.writes), state.answer.answer.retry_after)
-
-
-def _after(since: datetime, pause: float, asked: float | None = None) -> datetime:
-    return since + timedelta(seconds=max(pause, asked or 0.0))
-
-
-def _pause(attempts: int) -> float:
-    return min(_plain_pause(attempts), _LONGEST_PAUSE)
-
-
-def _plain_pause(attempts: int) -> float:
-    return _FIRST_PAUSE * 2.0 ** min(max(attempts - 1, 0), _MOST_DOUBLINGS)
-
-
-def _patience(state: OperationState, now: datetime) -> float:
-    """Up to the deadline, but long enough for an answer that comes at all."""
-    left = state.operation.check_deadline_seconds
-    if state.deadline is not None:
-        left = (state.deadline - now).total_seconds()
-    return min(max(left, _LEAST_PATIENCE), LONGEST_PATIENCE)
-
-
-def _late_check(at: datetime, checks: int) -> datetime:
+def late_check(at: datetime, checks: int) -> datetime:
     """When to look again after the hand-over and so many looks since."""
     pause = min(_FIRST_LATE_PAUSE * 2**checks, _LONGEST_LATE_PAUSE)
     return at + timedelta(seconds=pause)

@@ -15,6 +15,6 @@ def likeness(one: str, other: str) -> float:
     # Its version is in the lock; should another one ever find other groups for a poll that is
     # still open, the replay says so loudly, by the fingerprint of the count. Most meetings never
     # need it, so a start does not load it.
-    from rapidfuzz import fuzz  # noqa: PLC0415
+    from rapidfuzz import fuzz  # noqa: PLC0415 - as said above
 
     return fuzz.token_sort_ratio(one, other)

@@ -31,9 +31,19 @@ def draft_synthesis(
     step: str = SYNTHESIS_STEP,
 ) -> Part[Mapping[str, Json] | None]:
     """Have the synthesis drafted; None when that fails (the record is then made by code)."""
+    reply = yield from consult(synthesis_question(template, variables, round_, office, step))
+    return drafted_in(reply)
+
+
+def synthesis_question(
+    template: str, variables: Mapping[str, Json], round_: int, office: Office, step: str
+) -> Ask:
     reading = SynthesisReading()
-    ask = Ask(step, office, round_, template, variables, reading, office=office, closing=True)
-    reply = yield from consult(ask)
+    return Ask(step, office, round_, template, variables, reading, office=office, closing=True)
+
+
+def drafted_in(reply: Reply) -> Mapping[str, Json] | None:
+    """The synthesis that a reply holds, if it can be used."""
     return reply.values["synthesis"] if reply.usable else None
 
 

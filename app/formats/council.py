@@ -29,16 +29,17 @@ from app.domain.outcome import (
     StopReason,
     first_to_count,
 )
-from app.domain.steps import Ask, Conversation, Part, Reply, Stopped, gather, note
+from app.domain.steps import Ask, Conversation, Office, Part, Reply, Stopped, consult, gather, note
 from app.formats.arbitrating import REJECT, Settled, put
 from app.formats.closing import (
     REDRAFT_STEP,
     SYNTHESIS_STEP,
     GatePassed,
-    draft_synthesis,
+    drafted_in,
     missing_replies,
     pass_gate,
     result_of,
+    synthesis_question,
     synthesis_text,
 )
 from app.formats.council_questions import (
@@ -72,6 +73,8 @@ class _Council:
     """Those of the latest pass in which anybody answered."""
     rounds: list[tuple[Reply, ...]] = field(default_factory=list[tuple[Reply, ...]])
     synthesis: Mapping[str, Json] | None = None
+    drafting: Reply | None = None
+    """What came of the latest request for a synthesis."""
     chair_failed: bool = False
     chair_replaced: bool = False
     gate: GatePassed | None = None
@@ -185,7 +188,8 @@ def _close(council: _Council, stopped_by: StopReason) -> Part[StopReason]:
         return stopped.reason
     if council.synthesis is None and stopped_by is StopReason.COMPLETED:
         # Without a synthesis nothing was completed: a limit that kept voices out has ended it.
-        return first_to_count(limits_met(council.rounds[-1])) or stopped_by
+        asked = [*council.rounds[-1], *([council.drafting] if council.drafting else [])]
+        return first_to_count(limits_met(asked)) or stopped_by
     return stopped_by
 
 
@@ -195,16 +199,23 @@ def _draft(
     """The chair's synthesis; the secretary's, if the chair fails and is somebody else."""
     meeting = council.meeting
     variables = synthesis_variables(council.stages, draft, reasons or {})
-    number = council.round
     if not council.chair_failed:
-        synthesis = yield from draft_synthesis(SYNTHESIS, variables, number, CHAIR, step)
+        synthesis = yield from _asked_to_draft(council, CHAIR, variables, step)
         if synthesis is not None or meeting.chair_agent == meeting.secretary:
             return synthesis
         council.chair_failed = True
     step = f"{step}/{SECRETARY}"
-    synthesis = yield from draft_synthesis(SYNTHESIS, variables, number, SECRETARY, step)
+    synthesis = yield from _asked_to_draft(council, SECRETARY, variables, step)
     council.chair_replaced = synthesis is not None
     return synthesis
+
+
+def _asked_to_draft(
+    council: _Council, office: Office, variables: Mapping[str, Json], step: str
+) -> Part[Mapping[str, Json] | None]:
+    ask = synthesis_question(SYNTHESIS, variables, council.round, office, step)
+    council.drafting = yield from consult(ask)
+    return drafted_in(council.drafting)
 
 
 def _redraft(council: _Council, reasons: Mapping[str, str]) -> Part[str | None]:

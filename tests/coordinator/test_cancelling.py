@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,23 +13,9 @@ from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request, StopState
 from app.domain.errors import AgentRejected, AgentUnavailable
 from app.domain.events import Event
+from tests.coordinator.conftest import MakeLiveTable
 from tests.coordinator.live_table import ConveningAgent, LiveTable
-from tests.coordinator.table import Behaviour, ended, of_type, stances
-
-MakeTable = Callable[..., LiveTable]
-
-
-@pytest.fixture
-async def table(tmp_path: Path) -> AsyncIterator[MakeTable]:
-    made: list[LiveTable] = []
-
-    def make(**behaviours: Behaviour) -> LiveTable:
-        made.append(LiveTable(tmp_path / str(len(made)), **behaviours))
-        return made[-1]
-
-    yield make
-    for one in made:
-        await one.close()
+from tests.coordinator.table import ended, of_type, stances
 
 
 async def begun(held: LiveTable, replies: int = 1) -> str:
@@ -48,8 +33,10 @@ def items(events: list[Event]) -> Mapping[str, str]:
     return {item["participant"]: item["state"] for item in closed.data["items"]}
 
 
-async def test_one_that_acknowledges_is_asked_again_until_it_has_stopped(table: MakeTable) -> None:
-    held = table(a=lambda _: None, b=stances("AGREE"))
+async def test_one_that_acknowledges_is_asked_again_until_it_has_stopped(
+    live: MakeLiveTable,
+) -> None:
+    held = live(a=lambda _: None, b=stances("AGREE"))
     held.agents["a"].stop_state = "acknowledged"
     id_ = await begun(held)
     await held.service.cancel(id_, None)
@@ -68,9 +55,9 @@ async def test_one_that_acknowledges_is_asked_again_until_it_has_stopped(table: 
 
 
 async def test_one_that_only_acknowledges_is_unconfirmed_when_the_window_ends(
-    table: MakeTable,
+    live: MakeLiveTable,
 ) -> None:
-    held = table(a=lambda _: None, b=stances("AGREE"))
+    held = live(a=lambda _: None, b=stances("AGREE"))
     held.agents["a"].stop_state = "acknowledged"
     id_ = await begun(held)
     await held.service.cancel(id_, None)
@@ -87,8 +74,8 @@ async def test_one_that_only_acknowledges_is_unconfirmed_when_the_window_ends(
 
 
 @pytest.mark.parametrize("fault", ["raises", "hangs"])
-async def test_one_that_cannot_be_told_is_unconfirmed(table: MakeTable, fault: str) -> None:
-    held = table(a=lambda _: None, b=stances("AGREE"))
+async def test_one_that_cannot_be_told_is_unconfirmed(live: MakeLiveTable, fault: str) -> None:
+    held = live(a=lambda _: None, b=stances("AGREE"))
     asked = asyncio.Event()
 
     async def stop(request_id: str) -> StopState:
@@ -109,9 +96,11 @@ async def test_one_that_cannot_be_told_is_unconfirmed(table: MakeTable, fault: s
     assert ended(events)["result"] == "cancelled"
 
 
-async def test_a_process_killed_in_the_window_goes_on_with_the_same_list(table: MakeTable) -> None:
+async def test_a_process_killed_in_the_window_goes_on_with_the_same_list(
+    live: MakeLiveTable,
+) -> None:
     """Neither told anew nor forgotten, and the window is the same one."""
-    held = table(a=lambda _: None, b=lambda _: None)
+    held = live(a=lambda _: None, b=lambda _: None)
     held.agents["a"].stop_state = "acknowledged"
     id_ = await begun(held, replies=0)
     await held.agents["b"].asked.wait()
@@ -129,10 +118,10 @@ async def test_a_process_killed_in_the_window_goes_on_with_the_same_list(table: 
 
 
 async def test_a_reply_that_comes_after_the_cancel_is_kept_and_not_counted(
-    table: MakeTable,
+    live: MakeLiveTable,
 ) -> None:
     """The cancel is in the log before the reply, though the runner did not know of it yet."""
-    held = table(a=stances("AGREE"), c=stances("AGREE"))
+    held = live(a=stances("AGREE"), c=stances("AGREE"))
 
     async def convene(request: Request) -> str:
         # Everything else of the round is on disk, and nobody gives the runner a hint.
@@ -156,10 +145,10 @@ async def test_a_reply_that_comes_after_the_cancel_is_kept_and_not_counted(
     assert state.own.reserved.tokens == 0
 
 
-async def test_nothing_is_sent_after_the_cancel(table: MakeTable) -> None:
+async def test_nothing_is_sent_after_the_cancel(live: MakeLiveTable) -> None:
     """Neither the rest of the round, nor a second asking, nor the secretary's summary."""
     sent: list[Any] = []
-    held = table(a=lambda r: sent.append(r) or "[STANCE: DISAGREE]", c=stances("AGREE"))
+    held = live(a=lambda r: sent.append(r) or "[STANCE: DISAGREE]", c=stances("AGREE"))
 
     async def convene(request: Request) -> str:
         await request_cancellation(held.log, held.clock, request.meeting_id, None)
@@ -175,8 +164,8 @@ async def test_nothing_is_sent_after_the_cancel(table: MakeTable) -> None:
     assert ended(events)["stopped_by"] == "cancellation"
 
 
-async def test_twenty_cancels_at_once_are_one(table: MakeTable) -> None:
-    held = table(a=lambda _: None, b=lambda _: None)
+async def test_twenty_cancels_at_once_are_one(live: MakeLiveTable) -> None:
+    held = live(a=lambda _: None, b=lambda _: None)
     id_ = await begun(held, replies=0)
     answers = await asyncio.gather(*(held.service.cancel(id_, str(n)) for n in range(20)))
     assert sum(first for _, first in answers) == 1
@@ -186,10 +175,10 @@ async def test_twenty_cancels_at_once_are_one(table: MakeTable) -> None:
 
 
 async def test_a_failed_request_is_not_sent_again_after_a_cancel_that_nobody_told(
-    table: MakeTable,
+    live: MakeLiveTable,
 ) -> None:
     """The cancel came through another process: it is looked for before the request goes again."""
-    held = table(a=lambda _: AgentUnavailable("Come back later."), b=stances("AGREE"))
+    held = live(a=lambda _: AgentUnavailable("Come back later."), b=stances("AGREE"))
     id_ = await held.opened()
     await held.until(id_, "reply.received")
     await request_cancellation(held.log, held.clock, id_, None)
@@ -199,9 +188,9 @@ async def test_a_failed_request_is_not_sent_again_after_a_cancel_that_nobody_tol
     assert len(held.agents["a"].requests) == 1
 
 
-async def test_a_late_failure_says_nothing_of_the_far_side(table: MakeTable) -> None:
+async def test_a_late_failure_says_nothing_of_the_far_side(live: MakeLiveTable) -> None:
     """A connection that broke after the cancel: the request may still be worked for."""
-    held = table(a=stances("AGREE"), c=stances("AGREE"))
+    held = live(a=stances("AGREE"), c=stances("AGREE"))
 
     async def convene(request: Request) -> str:
         await request_cancellation(held.log, held.clock, request.meeting_id, None)

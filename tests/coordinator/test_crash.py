@@ -12,16 +12,16 @@ from app.coordinator.ports import EventLog, Idempotency, Request
 from app.domain.errors import LogUnavailable, ReplayDiverged, Superseded
 from app.domain.events import Entry, Event
 from app.domain.meeting import Limits
-from app.domain.state import MeetingState
 from tests.coordinator.conftest import MakeTable
+from tests.coordinator.log_relay import LogRelay
 from tests.coordinator.table import Table, ended, of_type, secretary, stances
 
 
-class DyingLog:
+class DyingLog(LogRelay):
     """Writes ``appends`` appends; the last one is on disk, but nobody hears of it any more."""
 
     def __init__(self, log: EventLog, appends: int) -> None:
-        self._log = log
+        super().__init__(log)
         self._left = appends
 
     async def append(
@@ -37,15 +37,6 @@ class DyingLog:
             if self._left > 0:
                 return made
         raise LogUnavailable("the process has been killed")
-
-    async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
-        return await self._log.read(meeting_id, after)
-
-    async def state(self, meeting_id: str) -> MeetingState:
-        return await self._log.state(meeting_id)
-
-    async def unfinished(self) -> Sequence[str]:
-        return await self._log.unfinished()
 
 
 async def lived(held: Table, meeting_id: str, appends: int) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 from app.coordinator.ports import EventLog, Idempotency, Request
 from app.domain.events import Entry, Event
 from app.domain.meeting import CompletionGate, Limits
-from app.domain.state import MeetingState
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.gate_meeting import (
     COMPLETE,
@@ -21,6 +20,7 @@ from tests.coordinator.gate_meeting import (
     moment,
 )
 from tests.coordinator.live_table import ConveningAgent
+from tests.coordinator.log_relay import LogRelay
 from tests.coordinator.table import SYNTHESIS, Table, ended, of_type, stances
 from tests.coordinator.test_crash import lived, told
 
@@ -400,11 +400,11 @@ async def test_a_wish_in_the_same_breath_as_the_last_completion_is_kept(table: M
     ]
 
 
-class _Relay:
+class _Relay(LogRelay):
     """A way to the log that holds the first signal up until the second answer is in."""
 
     def __init__(self, log: EventLog, second: asyncio.Event) -> None:
-        self._log = log
+        super().__init__(log)
         self._second = second
 
     async def append(
@@ -419,15 +419,6 @@ class _Relay:
             for _ in range(20):
                 await asyncio.sleep(0)
         return await self._log.append(meeting_id, expected, entries, idempotency)
-
-    async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
-        return await self._log.read(meeting_id, after)
-
-    async def state(self, meeting_id: str) -> MeetingState:
-        return await self._log.state(meeting_id)
-
-    async def unfinished(self) -> Sequence[str]:
-        return await self._log.unfinished()
 
 
 async def test_an_answer_that_comes_while_another_is_told_is_not_slept_over(

@@ -13,9 +13,9 @@ from app.coordinator.ports import EventLog, Idempotency
 from app.domain.errors import LogUnavailable, Superseded
 from app.domain.events import OFFICE_REPLIED, REQUEST_RESERVED, ROUND_CLOSED, Entry, Event
 from app.domain.meeting import Limits
-from app.domain.state import MeetingState
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
+from tests.coordinator.log_relay import LogRelay
 
 USAGE: dict[str, Any] = {"usage": None, "booked": None, "request_id": "req_1", "status": "ok"}
 
@@ -24,14 +24,14 @@ def entry(step: str) -> Entry:
     return Entry(OFFICE_REPLIED, USAGE, START, step)
 
 
-class WatchedLog:
+class WatchedLog(LogRelay):
     """Keeps the steps of each append, and holds appends up until ``open`` is set.
 
     ``begun`` and ``written`` are set by the first append.
     """
 
     def __init__(self, log: EventLog) -> None:
-        self._log = log
+        super().__init__(log)
         self.appends: list[list[str | None]] = []
         self.begun, self.written, self.open = (asyncio.Event() for _ in range(3))
         self.open.set()
@@ -52,15 +52,6 @@ class WatchedLog:
         made = await self._log.append(meeting_id, expected, entries, idempotency)
         self.written.set()
         return made
-
-    async def read(self, meeting_id: str, after: int = 0) -> Sequence[Event]:
-        return await self._log.read(meeting_id, after)
-
-    async def state(self, meeting_id: str) -> MeetingState:
-        return await self._log.state(meeting_id)
-
-    async def unfinished(self) -> Sequence[str]:
-        return await self._log.unfinished()
 
 
 async def opened(table: MakeTable, **fields: Any) -> tuple[Journal, WatchedLog]:

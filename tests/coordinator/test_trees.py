@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -18,32 +17,18 @@ from app.domain.events import Event
 from app.domain.meeting import Limits
 from app.domain.trees import DEEPEST, ParentClosed
 from app.records.decision import decision_markdown
-from tests.coordinator.live_table import ConveningAgent, LiveTable
-from tests.coordinator.table import Behaviour, ended, of_type, stances
+from tests.coordinator.conftest import MakeLiveTable
+from tests.coordinator.live_table import ConveningAgent
+from tests.coordinator.table import ended, of_type, stances
 
 LIMIT = 4_800
 """Tokens that are enough for one meeting of three rounds between two."""
 
-MakeTable = Callable[..., LiveTable]
-
-
-@pytest.fixture
-async def table(tmp_path: Path) -> AsyncIterator[MakeTable]:
-    made: list[LiveTable] = []
-
-    def make(**behaviours: Behaviour) -> LiveTable:
-        made.append(LiveTable(tmp_path / str(len(made)), **behaviours))
-        return made[-1]
-
-    yield make
-    for one in made:
-        await one.close()
-
 
 async def test_an_agent_that_holds_a_meeting_within_its_reply_stays_inside(
-    table: MakeTable,
+    live: MakeLiveTable,
 ) -> None:
-    held = table(a=stances("AGREE"), b=stances("AGREE"))
+    held = live(a=stances("AGREE"), b=stances("AGREE"))
     below: list[str] = []
 
     async def convene(request: Request) -> str:
@@ -79,8 +64,8 @@ async def test_an_agent_that_holds_a_meeting_within_its_reply_stays_inside(
     assert decision["replies"] == 4
 
 
-async def test_limits_are_the_smaller_of_the_two(table: MakeTable) -> None:
-    held = table(a=lambda _: None, b=lambda _: None)
+async def test_limits_are_the_smaller_of_the_two(live: MakeLiveTable) -> None:
+    held = live(a=lambda _: None, b=lambda _: None)
     parent = await held.opened(limits=Limits(usd=Decimal(1), rounds=2, reply_seconds=500))
     await held.agents["b"].asked.wait()
     held.clock.advance(100)
@@ -98,9 +83,9 @@ async def test_limits_are_the_smaller_of_the_two(table: MakeTable) -> None:
     await held.end(parent)
 
 
-async def test_the_deadline_of_a_child_is_never_past_its_parents(table: MakeTable) -> None:
+async def test_the_deadline_of_a_child_is_never_past_its_parents(live: MakeLiveTable) -> None:
     """However late the child begins: its deadline counts from its parent's."""
-    held = table(a=lambda _: None, b=lambda _: None)
+    held = live(a=lambda _: None, b=lambda _: None)
     held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nobody begins yet
     parent = await held.opened(limits=Limits(seconds=100))
     child = await held.opened(parent_id=parent)
@@ -116,9 +101,9 @@ async def test_the_deadline_of_a_child_is_never_past_its_parents(table: MakeTabl
 
 
 @pytest.mark.parametrize("with_child", [False, True])
-async def test_a_parent_pays_for_its_child(table: MakeTable, with_child: bool) -> None:
+async def test_a_parent_pays_for_its_child(live: MakeLiveTable, with_child: bool) -> None:
     """What is enough for the parent alone is not enough for it and its child."""
-    held = table(a=stances("AGREE", "DISAGREE"), b=stances("DISAGREE", "AGREE"))
+    held = live(a=stances("AGREE", "DISAGREE"), b=stances("DISAGREE", "AGREE"))
     held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nothing goes on
     parent = await held.opened(limits=Limits(tokens=LIMIT))
     if with_child:
@@ -132,8 +117,8 @@ async def test_a_parent_pays_for_its_child(table: MakeTable, with_child: bool) -
     assert state.drawn.reserved.tokens == 0
 
 
-async def test_five_levels_and_no_more(table: MakeTable) -> None:
-    held = table(a=lambda _: None, b=lambda _: None)
+async def test_five_levels_and_no_more(live: MakeLiveTable) -> None:
+    held = live(a=lambda _: None, b=lambda _: None)
     id_ = None
     for _ in range(DEEPEST):
         id_ = await held.opened(parent_id=id_)
@@ -142,8 +127,8 @@ async def test_five_levels_and_no_more(table: MakeTable) -> None:
     assert refusal.value.faults[0].pointer == "#/parent_id"
 
 
-async def test_below_nothing_below_an_end_and_below_a_spent_envelope(table: MakeTable) -> None:
-    held = table(a=stances("AGREE"), b=stances("AGREE"))
+async def test_below_nothing_below_an_end_and_below_a_spent_envelope(live: MakeLiveTable) -> None:
+    held = live(a=stances("AGREE"), b=stances("AGREE"))
     with pytest.raises(InvalidRequest, match="parent_id"):
         await held.open(parent_id="mtg_none")
     done = await held.opened()
@@ -159,8 +144,8 @@ async def test_below_nothing_below_an_end_and_below_a_spent_envelope(table: Make
     await held.end(late)
 
 
-async def test_cancelling_a_parent_cancels_its_children(table: MakeTable) -> None:
-    held = table(a=lambda _: None, b=stances("AGREE"))
+async def test_cancelling_a_parent_cancels_its_children(live: MakeLiveTable) -> None:
+    held = live(a=lambda _: None, b=stances("AGREE"))
     held.agents["a"].stop_state = "stopped"
     parent = await held.opened()
     child = await held.opened(parent_id=parent)
@@ -184,9 +169,9 @@ async def test_cancelling_a_parent_cancels_its_children(table: MakeTable) -> Non
     assert child in asked.data["reason"]
 
 
-async def test_a_child_that_does_not_end_in_the_window_is_unconfirmed(table: MakeTable) -> None:
+async def test_a_child_that_does_not_end_in_the_window_is_unconfirmed(live: MakeLiveTable) -> None:
     """Told to stop, acknowledged, and never seen to stop: it is not called stopped."""
-    held = table(a=lambda _: None, b=lambda _: None)
+    held = live(a=lambda _: None, b=lambda _: None)
     parent = await held.opened()
     await held.until(parent, "request.reserved")
     wake = held.dispatch.wake
@@ -216,9 +201,9 @@ async def test_a_child_that_does_not_end_in_the_window_is_unconfirmed(table: Mak
     assert {i["state"] for i in after.cancellation["items"] if i["ref"] == child} == {"unconfirmed"}
 
 
-async def test_a_child_learns_of_the_cancel_when_it_wants_to_ask(table: MakeTable) -> None:
+async def test_a_child_learns_of_the_cancel_when_it_wants_to_ask(live: MakeLiveTable) -> None:
     """Even where nobody tells it, nothing is sent below a meeting that is being cancelled."""
-    held = table(a=stances("AGREE"), b=stances("AGREE"))
+    held = live(a=stances("AGREE"), b=stances("AGREE"))
     held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nothing goes on
     parent = await held.opened()
     child = await held.opened(parent_id=parent)
@@ -231,10 +216,10 @@ async def test_a_child_learns_of_the_cancel_when_it_wants_to_ask(table: MakeTabl
 
 
 async def test_a_child_that_learns_of_the_cancel_in_mid_round_waits_for_nobody(
-    table: MakeTable,
+    live: MakeLiveTable,
 ) -> None:
     """One participant hangs while another's second asking is refused: no clock need move."""
-    held = table(a=lambda _: None)
+    held = live(a=lambda _: None)
     held.dispatch.wake = lambda *_: None  # type: ignore[method-assign]  # nothing goes on
     parent = await held.opened(seated=["a", "secretary"])
 
@@ -258,8 +243,10 @@ async def test_a_child_that_learns_of_the_cancel_in_mid_round_waits_for_nobody(
     assert len(held.agents["b"].requests) == 1
 
 
-async def test_a_cancel_reaches_a_grandchild_whose_own_parent_has_ended(table: MakeTable) -> None:
-    held = table(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
+async def test_a_cancel_reaches_a_grandchild_whose_own_parent_has_ended(
+    live: MakeLiveTable,
+) -> None:
+    held = live(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
     root = await held.opened(seated=["a", "b"])
 
     async def convene(request: Request) -> str:
@@ -287,10 +274,10 @@ async def test_a_cancel_reaches_a_grandchild_whose_own_parent_has_ended(table: M
 
 @pytest.mark.parametrize("children", [3, 60])
 async def test_what_has_stopped_stays_stopped_however_late_it_is_told(
-    table: MakeTable, children: int
+    live: MakeLiveTable, children: int
 ) -> None:
     """Many children that end while others are still being told; no clock need move."""
-    held = table(a=lambda _: None, b=lambda _: None)
+    held = live(a=lambda _: None, b=lambda _: None)
     held.agents["a"].stop_state = held.agents["b"].stop_state = "stopped"
     root = await held.opened()
     for _ in range(children):
@@ -302,9 +289,9 @@ async def test_what_has_stopped_stays_stopped_however_late_it_is_told(
     assert of_children == ["stopped"] * children
 
 
-async def test_a_child_that_has_decided_is_not_said_to_stop(table: MakeTable) -> None:
+async def test_a_child_that_has_decided_is_not_said_to_stop(live: MakeLiveTable) -> None:
     """It comes to its own end: it acknowledges nothing."""
-    held = table(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
+    held = live(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
     root = await held.opened(seated=["a", "b"])
     child = await held.opened(seated=["b", "c"], parent_id=root)
     written = held.write_minutes
@@ -324,9 +311,9 @@ async def test_a_child_that_has_decided_is_not_said_to_stop(table: MakeTable) ->
     assert {i["ref"]: i["state"] for i in closed.data["items"]}[child] == "stopped"
 
 
-async def test_a_tree_that_was_resumed_has_its_new_deadlines(table: MakeTable) -> None:
+async def test_a_tree_that_was_resumed_has_its_new_deadlines(live: MakeLiveTable) -> None:
     """What its first end had left no longer bounds what is opened or resumed below."""
-    held = table(a=lambda _: None, b=lambda _: None)
+    held = live(a=lambda _: None, b=lambda _: None)
     limits = Limits(seconds=100)
     root = await held.opened(limits=limits)
     parent = await held.opened(parent_id=root, limits=limits)
@@ -346,9 +333,9 @@ async def test_a_tree_that_was_resumed_has_its_new_deadlines(table: MakeTable) -
 
 
 async def test_a_grandchild_that_comes_to_light_during_a_cancel_is_stopped(
-    table: MakeTable,
+    live: MakeLiveTable,
 ) -> None:
-    held = table(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
+    held = live(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
     held.agents["a"].stop_state = "stopped"
     root = await held.opened(seated=["a", "b"])
     child = await held.opened(seated=["b", "c"], parent_id=root)

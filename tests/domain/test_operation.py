@@ -20,9 +20,9 @@ from app.domain.operation import (
     MOST_WRITES,
     OperationState,
     cut_short,
-    decide,
     is_news,
 )
+from app.domain.operation_deciding import decide
 from app.domain.operation_terms import (
     Action,
     Check,

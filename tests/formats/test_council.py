@@ -231,6 +231,13 @@ def test_chair_and_secretary_failing_leave_a_record_by_code() -> None:
     assert held.confirms == []
 
 
+def test_a_synthesis_that_a_limit_kept_out_was_not_completed() -> None:
+    """The members were heard, and nothing was left for the chair."""
+    outcome = ended(answer=answers(chair=ReplyStatus.BUDGET), gate=()).ended
+    assert (outcome.result, outcome.stopped_by) == (Result.UNDECIDED, StopReason.BUDGET)
+    assert outcome.completeness is Completeness.PARTIAL
+
+
 def test_money_that_ran_out_over_the_rankings_is_what_ended_it() -> None:
     """There is no room for the synthesis either, and an end by a budget reads as one."""
     told = answers(chair=ReplyStatus.BUDGET)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from app.domain.operation import OperationState, decide
+from app.domain.operation import OperationState
+from app.domain.operation_deciding import decide
 from app.domain.operation_terms import (
     Check,
     Checked,
