@@ -24,14 +24,17 @@ from app.coordinator.reconciling import Reconciliation
 from app.coordinator.runner import Runner
 from app.coordinator.service import MeetingService
 from app.dispatch.embedded import EmbeddedDispatch
-from app.domain.events import Event
-from app.domain.meeting import Json, Language
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Language
+from app.domain.values import Json
+from app.formats import FORMATS
 from app.outbound.destinations import GuardedDestinations
 from app.outbound.guard import Guard
-from app.prompts.rendering import perspective, render
+from app.outbound.minutes_folder import MinutesFolder
+from app.prompts.rendering import Templates
 from app.prompts.wording import sentence
 from app.records.decision import decision_markdown
-from app.records.minutes_file import MinutesFolder
+from app.records.minutes import minutes_markdown
 from app.settings import Settings
 from app.store.agent_settings import SqlAgentStore
 from app.store.archive import SqlArchive
@@ -75,7 +78,11 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         monotonic=time.monotonic,
         connections=Connections(),
     )
-    minutes = MinutesFolder(settings.minutes_dir)
+    minutes = MinutesFolder(settings.minutes_dir, minutes_markdown)
+    templates = Templates(FORMATS.packages)
+
+    def prompts(template: str, language: Language, variables: Mapping[str, Json]) -> Prompt:
+        return Prompt(*templates.render(template, language, variables))
 
     def wake(meeting_id: str) -> None:
         dispatch.wake(meeting_id)
@@ -87,7 +94,7 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
         log,
         clock,
         directory,
-        _prompts,
+        prompts,
         sentence,
         outlets,
         wake,
@@ -95,7 +102,9 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
     )
     reconciliation = Reconciliation(log, clock, destinations, wake)
     dispatch = EmbeddedDispatch(clock, runner.advance, runner.hear)
-    drafting = Drafting(log, clock, directory, _prompts, perspective, SortableIds(), guard.fault)
+    drafting = Drafting(
+        log, clock, directory, prompts, templates.perspective, SortableIds(), guard.fault
+    )
     service = MeetingService(log, clock, drafting, dispatch, log)
 
     async def check(name: str) -> Mapping[str, Json]:
@@ -132,11 +141,6 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
 def check_models(settings: Settings) -> None:
     """Raises ``InvalidRequest`` if the settings name a model that cannot be the default."""
     default_settings(_defaults(settings))
-
-
-def _prompts(template: str, language: Language, variables: Mapping[str, Json]) -> Prompt:
-    rendered = render(template, language, variables)
-    return Prompt(rendered.system, rendered.user)
 
 
 async def _decision_text(events: Sequence[Event]) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from app.domain.polling import Answer, count_answers, count_rankings
-from app.domain.scoring import count_scores
-from app.domain.voting import Ballot, Protocol, Rules, count
+from app.formats.poll.polling import Answer, count_answers, count_rankings
+from app.formats.poll.scoring import count_scores
+from app.formats.vote.counting import Ballot, Protocol, Rules, count
 from benchmarks.figures import Figure
 
 _SEED = 20_261_130

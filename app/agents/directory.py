@@ -20,7 +20,7 @@ from app.agents.prices import highest_price
 from app.agents.rehearsal import RehearsalAgent
 from app.coordinator.ports import Agent
 from app.domain.errors import Fault, InvalidRequest, NotFound
-from app.domain.reply_text import one_line
+from app.domain.replies.text import one_line
 
 DEFAULT = "default"
 

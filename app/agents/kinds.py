@@ -25,8 +25,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.envelope import Price
 from app.domain.errors import Fault, InvalidRequest, NotBuiltYet
+from app.domain.money import Price
 
 PROVIDERS = ("openai", "anthropic")
 

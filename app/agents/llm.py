@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from app.agents.connections import Connections
 from app.agents.kinds import LlmSettings
 from app.coordinator.ports import AgentProfile, Answer, Request, StopState
-from app.domain.envelope import Price
+from app.domain.money import Price
 
 if TYPE_CHECKING:
     from app.agents.model_client import ModelClient

@@ -26,8 +26,8 @@ from app.agents.model_failures import agent_failure
 from app.agents.plain_text import MOST_MESSAGE_CHARACTERS, one_printable_line, storable
 from app.agents.prices import cost
 from app.coordinator.ports import Answer, FinishReason, Request, Usage
-from app.domain.envelope import Cost
 from app.domain.errors import AgentNonsense, AgentRefused, AgentRejected
+from app.domain.money import Cost
 
 _NO_KEY = "none"
 """Sent where no key is set: without one the SDKs would take the operator's from the environment

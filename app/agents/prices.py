@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from app.domain.envelope import Price
+from app.domain.money import Price
 
 if TYPE_CHECKING:
     from genai_prices.types import AbstractUsage

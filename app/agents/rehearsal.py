@@ -12,7 +12,7 @@ from decimal import Decimal
 from app.agents.kinds import RehearsalSettings
 from app.agents.rehearsal_script import improvise
 from app.coordinator.ports import AgentProfile, Answer, FinishReason, Request, StopState, Usage
-from app.domain.envelope import Price
+from app.domain.money import Price
 
 _CHARACTERS_PER_TOKEN = 4
 _FREE = Price(Decimal(0), Decimal(0))

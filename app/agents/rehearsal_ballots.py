@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.agents.rehearsal_part import AGAINST, Part, as_json
-from app.domain.reply_text import folded
+from app.domain.replies.text import folded
 
 _CONFIDENCE = (0.9, 0.7, 0.8)
 _NO_OPTIONS = ("A", "B")

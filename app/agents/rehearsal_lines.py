@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.domain.meeting import Language
+from app.domain.meeting.meeting import Language
 
 
 @dataclass(frozen=True, slots=True)

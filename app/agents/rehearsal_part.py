@@ -14,8 +14,8 @@ from typing import Any
 
 from app.agents.rehearsal_lines import LINES, Lines
 from app.coordinator.ports import Request
-from app.domain.meeting import Json
-from app.domain.reply_text import one_line
+from app.domain.replies.text import one_line
+from app.domain.values import Json
 
 IN_FAVOUR, AGAINST, UNDECIDED = 0, 1, 2
 _TEMPERAMENTS = 3

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.agents.rehearsal_part import AGAINST, IN_FAVOUR, UNDECIDED, Part, as_json, excerpt
-from app.domain.debating import ANSWER, OPENING
-from app.domain.meeting import Json
-from app.domain.sections import read_sections
-from app.domain.summary import MOST_SUMMARY_CHARACTERS, first_sentence
+from app.domain.replies.sections import read_sections
+from app.domain.rounds.summary import MOST_SUMMARY_CHARACTERS, first_sentence
+from app.domain.values import Json
+
+_HEADINGS = (
+    *("POSITION", "REASONING", "PROPOSAL", "CONCERNS"),
+    *("AGREEMENTS", "DISAGREEMENTS", "REFINED PROPOSAL", "BACKS", "CONFIDENCE", "CHANGED BECAUSE"),
+)
+"""What a debater writes under (PROTOCOLS 16)."""
 
 _FIRST_STANCES = {IN_FAVOUR: "AGREE", AGAINST: "DISAGREE", UNDECIDED: "NEUTRAL"}
 
@@ -54,7 +59,7 @@ def _side(part: Part, reply: Mapping[str, Json]) -> str:
 
 def _main_point(text: str) -> str:
     """A debater's proposal; of any other reply all that it says."""
-    sections = read_sections(text, tuple(dict.fromkeys((*OPENING, *ANSWER))))
+    sections = read_sections(text, _HEADINGS)
     return sections["refined proposal"] or sections["proposal"] or text
 
 

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from app.api import docs_page
 from app.api.middleware import BodyLimit, LastResort
 from app.api.openapi import describe
-from app.api.operations import refuse_unknown_parameters
+from app.api.parameters import refuse_unknown_parameters
 from app.api.problems import answer_problems
 from app.api.routes import agents, events, health, meetings, operations, records
 from app.api.services import Services

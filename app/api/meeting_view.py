@@ -7,9 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json
-from app.domain.state import MeetingState, spent_record
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import MeetingState, spent_record
+from app.domain.values import Json, rfc3339
 
 _T = TypeVar("_T", Decimal, int)
 

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from app.api.faults import faults_of, fragment
 from app.domain.errors import Fault, InvalidRequest, YoriaiError
-from app.domain.meeting import Json
+from app.domain.values import Json
 
 PROBLEM_TYPE = "application/problem+json"
 _MOST_TOLD_FAULTS = 3

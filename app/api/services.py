@@ -9,12 +9,12 @@ from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
 
-from app.coordinator.opening import OpenMeeting
+from app.coordinator.commands import OpenMeeting
 from app.coordinator.ports import AgentStore, Archive, Clock, Idempotency, Tail
 from app.coordinator.resuming import ResumeMeeting
-from app.domain.arbitration import Ruling
-from app.domain.meeting import Json
-from app.domain.state import MeetingState
+from app.domain.ending.arbitration import Ruling
+from app.domain.meeting.state import MeetingState
+from app.domain.values import Json
 
 
 class MeetingService(Protocol):

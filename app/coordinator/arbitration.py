@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
+from app.coordinator.asker import Asker
 from app.coordinator.journal import Journal
 from app.coordinator.pausing import Paused
 from app.coordinator.ports import Clock
-from app.coordinator.questions import Questions
-from app.domain import events
-from app.domain.arbitration import Ruling, RulingReading, ruling_deadline
-from app.domain.events import Entry, Event, rfc3339
-from app.domain.meeting import ARBITER, Arbiter, Json
-from app.domain.outcome import StopReason
-from app.domain.steps import Arbitrate, Ask, Reply, ReplyStatus, Stopped
+from app.domain.ending.arbitration import Ruling, RulingReading, ruling_deadline
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import ARBITER, Arbiter
+from app.domain.meeting.outcome import StopReason
+from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.steps import Arbitrate, Ask, Stopped
+from app.domain.values import Json, rfc3339
 
 RULED = "/ruled"
 _EXPIRED = "/expired"
@@ -34,13 +36,13 @@ class Arbitration:
         arbiter: Arbiter,
         journal: Journal,
         clock: Clock,
-        questions: Questions,
+        asker: Asker,
     ) -> None:
         self._step = step
         self._arbiter = arbiter
         self._journal = journal
         self._clock = clock
-        self._questions = questions
+        self._asker = asker
         legs = len(journal.state.meeting.resumptions)
         # A ruling on the question of an earlier end must not answer this one.
         self._key = f"{step.key}-{legs + 1}" if legs else step.key
@@ -76,9 +78,9 @@ class Arbitration:
         if opened is None:
             if self._journal.state.cancellation is not None:
                 raise Stopped(StopReason.CANCELLATION)
-            if self._clock.now() >= self._questions.talk_deadline:
+            if self._clock.now() >= self._asker.talk_deadline:
                 raise Stopped(StopReason.DEADLINE)
-            if self._questions.budget_spent:
+            if self._asker.budget_spent:
                 raise Stopped(StopReason.BUDGET)
             opened = await self._open()
         return datetime.fromisoformat(opened.data["deadline"])
@@ -86,7 +88,7 @@ class Arbitration:
     async def _open(self) -> Event:
         now = self._clock.now()
         seconds = self._journal.state.meeting.limits.arbitration_seconds
-        deadline = ruling_deadline(now, seconds, self._questions.talk_deadline)
+        deadline = ruling_deadline(now, seconds, self._asker.talk_deadline)
         content = {
             "question_id": self._key,
             "round": self._step.round,
@@ -96,7 +98,7 @@ class Arbitration:
             "deadline": rfc3339(deadline),
             "arbiter": self._arbiter.record(),
         }
-        while not await self._journal.propose(
+        while not await self._journal.append_if_unchanged(
             Entry(events.ARBITRATION_OPENED, content, now, self._key)
         ):
             # News of another meeting, or of a save, keeps no question from being opened.
@@ -107,7 +109,7 @@ class Arbitration:
     async def _ask(self, deadline: datetime) -> None:
         """Have the arbiting agent rule; a reply that cannot be used is no ruling."""
         ask = self._question()
-        reply = self._questions.recall(ask) or await self._reply(ask, deadline)
+        reply = self._asker.recall(ask) or await self._reply(ask, deadline)
         if self._journal.state.cancellation is not None:
             return
         if reply is None:
@@ -125,7 +127,7 @@ class Arbitration:
         await self._record(events.ARBITRATION_RULED, RULED, ruling.record())
 
     async def _reply(self, ask: Ask, deadline: datetime) -> Reply | None:
-        task = self._questions.start(ask)
+        task = self._asker.start(ask)
         timer = self._clock.call_at(deadline, task.cancel)
         await asyncio.wait([task])
         timer.cancel()
@@ -142,7 +144,9 @@ class Arbitration:
             **content,
         }
         # A ruling or a cancel that comes in at this very moment was there first, and counts.
-        await self._journal.propose(Entry(type_, entry, self._clock.now(), self._key + end))
+        await self._journal.append_if_unchanged(
+            Entry(type_, entry, self._clock.now(), self._key + end)
+        )
 
     def _question(self) -> Ask:
         return Ask(

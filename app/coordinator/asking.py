@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from app.coordinator.ports import Agent, Answer, Clock, Request
+from app.coordinator.retrying import pause_before_retry
 from app.coordinator.timing import TimeLimit, sleep_until
-from app.domain.envelope import Cost
 from app.domain.errors import (
     AgentFailure,
     AgentRefused,
@@ -16,11 +16,12 @@ from app.domain.errors import (
     LogUnavailable,
     Superseded,
 )
-from app.domain.meeting import Json
-from app.domain.messages import Code, Message
-from app.domain.reply_text import sanitised
-from app.domain.retrying import pause_before_retry
-from app.domain.steps import Ask, Reply, ReplyStatus
+from app.domain.money import Cost
+from app.domain.replies.messages import Code, Message
+from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.replies.text import sanitised
+from app.domain.steps import Ask
+from app.domain.values import Json
 
 MOST_REPLY_CHARACTERS = 65_536
 _EXCERPT_CHARACTERS = 2_000

@@ -14,12 +14,13 @@ from typing import cast
 from app.coordinator.journal import Journal, cancel_entry
 from app.coordinator.ports import Agent, Clock, EventLog
 from app.coordinator.timing import TimeLimit
-from app.domain import events
-from app.domain.cancelling import REQUESTED, STOPPED, UNCONFIRMED
 from app.domain.errors import LogConflict, MeetingEnded, NotFound
-from app.domain.events import Entry
-from app.domain.meeting import CANCELLED_ABOVE_WORDS, Json
-from app.domain.state import MeetingState, fold
+from app.domain.meeting import events
+from app.domain.meeting.cancellation import REQUESTED, STOPPED, UNCONFIRMED
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import CANCELLED_ABOVE_WORDS
+from app.domain.meeting.state import MeetingState, fold
+from app.domain.values import Json
 
 CONFIRM_SECONDS = 10.0
 """How long is waited for those who were told to stop."""
@@ -90,13 +91,13 @@ class Cancellation:
         self._journal.on_news = self._moved.set
         while open_ := [item for item in self._items if item["state"] in _OPEN]:
             await asyncio.gather(*(self._tell(item) for item in open_))
-            await self._journal.durable()
+            await self._journal.flush()
             if self._clock.now() >= self._until:
                 break
             if any(item["state"] in _OPEN for item in self._items):
                 await self._wait()
         self._close()
-        await self._journal.durable()
+        await self._journal.flush()
 
     @property
     def _cancellation(self) -> Mapping[str, Json]:

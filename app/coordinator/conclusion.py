@@ -8,12 +8,18 @@ from dataclasses import replace
 from app.coordinator.journal import Journal
 from app.coordinator.ports import Clock, EventLog, MinutesFile, Outlets
 from app.coordinator.saving import Saving
-from app.domain import events
-from app.domain.events import Entry, Event
-from app.domain.operation_log import content_of, entries_of, operation_id
-from app.domain.outcome import Outcome, StopReason, outcome_record, overtaken_by_cancellation
-from app.domain.state import MeetingState, settled, spent_record
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.outcome import (
+    Outcome,
+    StopReason,
+    outcome_record,
+    overtaken_by_cancellation,
+)
+from app.domain.meeting.state import MeetingState, settled, spent_record
+from app.domain.operation.log import content_of, entries_of, operation_id
 from app.domain.steps import Save
+from app.domain.values import rfc3339
 from app.formats import FORMATS
 
 _DECISION = "end/decision"
@@ -36,7 +42,7 @@ async def conclude(
 ) -> Event:
     """Record the decision; one that a cancel has overtaken is none any more."""
     while True:
-        await journal.durable()
+        await journal.flush()
         if journal.state.cancellation is not None:
             outcome = overtaken_by_cancellation(outcome)
             await close_cancellation()
@@ -50,7 +56,9 @@ async def conclude(
             "spent": spent_record(state, now),
             "open_below": state.open_below,
         }
-        if await journal.propose(Entry(events.DECISION_RECORDED, decision, now, _DECISION)):
+        if await journal.append_if_unchanged(
+            Entry(events.DECISION_RECORDED, decision, now, _DECISION)
+        ):
             break
     return journal.get(_DECISION)
 
@@ -101,11 +109,11 @@ async def finish(
         "completeness": outcome["completeness"],
         "decision": outcome["decision"],
         "outcome": outcome,
-        "ended_at": events.rfc3339(decision.at),
+        "ended_at": rfc3339(decision.at),
         "minutes_error": None if unwritten is None else str(unwritten.strerror or unwritten),
     }
     journal.add(Entry(events.MEETING_ENDED, ended, clock.now(), _END))
-    await journal.durable()
+    await journal.flush()
     if unwritten is not None:
         raise unwritten
 

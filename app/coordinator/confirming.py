@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from app.coordinator.asker import Asker
 from app.coordinator.journal import Journal
 from app.coordinator.pausing import Paused
 from app.coordinator.ports import Clock
-from app.coordinator.questions import Questions
-from app.domain import events
-from app.domain.completion_gate import (
+from app.domain.ending.completion_gate import (
     Close,
     GateState,
     Nudge,
@@ -28,20 +27,22 @@ from app.domain.completion_gate import (
     decide,
     wishes,
 )
-from app.domain.events import Entry, Event
-from app.domain.meeting import Json
-from app.domain.outcome import StopReason
-from app.domain.steps import Ask, Confirm, Reply, ReplyStatus, Stopped
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.outcome import StopReason
+from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.steps import Ask, Confirm, Stopped
+from app.domain.values import Json
 
 
 class Confirmation:
     """One attempt of one gate."""
 
-    def __init__(self, step: Confirm, journal: Journal, clock: Clock, questions: Questions) -> None:
+    def __init__(self, step: Confirm, journal: Journal, clock: Clock, asker: Asker) -> None:
         self._step = step
         self._journal = journal
         self._clock = clock
-        self._questions = questions
+        self._asker = asker
         self._put: set[str] = set()
         self._open: set[asyncio.Task[Reply]] = set()
         self._moved = asyncio.Event()
@@ -53,7 +54,7 @@ class Confirmation:
             action = await self._until_settled()
         finally:
             # A gate that has closed waits for nobody, and what comes later changes nothing.
-            await self._questions.abandon()
+            await self._asker.abandon()
         if isinstance(action, Close):
             # A wish that came in the same breath as the last completion closes nothing, but it
             # was said, and the record keeps it.
@@ -92,7 +93,7 @@ class Confirmation:
         So a meeting that nobody advanced when it was cancelled, or when its time or money ran
         out, comes to the same end as one that somebody did.
         """
-        ends = [self._clock.now(), self._questions.deadline]
+        ends = [self._clock.now(), self._asker.deadline]
         cancellation = self._journal.state.cancellation
         if cancellation is not None:
             ends.append(datetime.fromisoformat(cancellation["requested_at"]))
@@ -103,7 +104,7 @@ class Confirmation:
     def _stop_if_due(self) -> None:
         if self._journal.state.cancellation is not None:
             raise Stopped(StopReason.CANCELLATION)
-        if self._clock.now() >= self._questions.deadline:
+        if self._clock.now() >= self._asker.deadline:
             raise Stopped(StopReason.DEADLINE)
         if self._out_of_budget():
             raise Stopped(StopReason.BUDGET)
@@ -114,15 +115,15 @@ class Confirmation:
         The fallback is not waited for then: a budget that ran out is no single completion.
         """
         refused = any(entry.data["status"] == ReplyStatus.BUDGET for entry in self._replies())
-        return refused and all(self._questions.recall(ask) for ask in self._questions_so_far())
+        return refused and all(self._asker.recall(ask) for ask in self._questions_so_far())
 
     # --- asking and waiting ---------------------------------------------------------------------
 
     def _put_questions(self) -> None:
         for ask in self._questions_so_far():
-            if ask.key not in self._put and self._questions.recall(ask) is None:
+            if ask.key not in self._put and self._asker.recall(ask) is None:
                 self._put.add(ask.key)
-                task = self._questions.start(ask)
+                task = self._asker.start(ask)
                 self._open.add(task)
                 task.add_done_callback(self._answered)
 
@@ -134,7 +135,7 @@ class Confirmation:
 
     async def _wait(self, until: datetime) -> None:
         """Until an answer comes, or the gate has something to do, or the meeting must end."""
-        limit = min(until, self._questions.deadline)
+        limit = min(until, self._asker.deadline)
         if self._moved.is_set():
             # An answer came while what had come before was being written: look again.
             self._moved.clear()
@@ -153,7 +154,7 @@ class Confirmation:
     async def _tell_signals(self) -> None:
         """Each answer to the closing question is an event of its own, told once."""
         while True:
-            await self._journal.durable()
+            await self._journal.flush()
             told = {f"{entry.step}/signal": entry for entry in self._answers()}
             untold = [step for step in told if self._journal.find(step) is None]
             if not untold:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from app.coordinator.opening import OpenMeeting
+from app.coordinator.commands import OpenMeeting
 from app.coordinator.planning import estimate, plan_record
 from app.coordinator.ports import AgentProfile, Agents, Clock, EventLog, Prompts
 from app.coordinator.roster import Perspective, seat_participants
 from app.coordinator.runner import agent_names
-from app.domain.completion_gate import gate_faults
+from app.domain.ending.completion_gate import gate_faults
 from app.domain.errors import Fault, InvalidRequest, NotFound
-from app.domain.meeting import Json, Meeting
-from app.domain.trees import Place, place_below
+from app.domain.meeting.meeting import Meeting
+from app.domain.meeting.tree import Place, place_below
+from app.domain.values import Json
 from app.formats import FORMATS
-from app.formats.format import Format
+from app.formats.shared.format import Format
 
 TargetFault = Callable[[str, str], Fault | None]
 """What is wrong with a URL that a caller gives; the second argument points to it."""

@@ -1,10 +1,10 @@
 """A meeting's log while somebody works on it.
 
 What is added is made durable in the order in which it was added; replies that arrive together
-are written together. Nobody is asked anything before ``durable`` has returned.
+are written together. Nobody is asked anything before ``flush`` has returned.
 
 Every commit is a wait for the disk, so entries are written when somebody needs them to be: at the
-next ``durable``, or ``soon`` after a reply that others are still waited for. The end of a round
+next ``flush``, or ``flush_soon`` after a reply that others are still waited for. The end of a round
 and the questions of the next one then go to the disk together.
 """
 
@@ -17,13 +17,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from app.coordinator.ports import EventLog
-from app.domain import events
 from app.domain.errors import CancelledAbove, LogConflict, LogUnavailable, NoRoom, Superseded
-from app.domain.events import Entry, Event
-from app.domain.meeting import CANCELLED_ABOVE_WORDS
-from app.domain.operation_log import BEGUN, TOLD
-from app.domain.state import LATE, MeetingState, fold
-from app.domain.steps import ReplyStatus
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import CANCELLED_ABOVE_WORDS
+from app.domain.meeting.state import LATE, MeetingState, fold
+from app.domain.operation.log import BEGUN, TOLD
+from app.domain.replies.reading import ReplyStatus
 
 _GATHERING_SECONDS = 0.003
 """How long a reply may wait for others to be written with it."""
@@ -82,23 +82,23 @@ class Journal:
         return self._by_step[step]
 
     def add(self, *entries: Entry) -> None:
-        """Have these written with the next ``durable`` or ``soon``, where a failure shows."""
+        """Have these written with the next ``flush`` or ``flush_soon``, where a failure shows."""
         self._pending.extend(entries)
         self._added += len(entries)
 
-    def soon(self) -> None:
+    def flush_soon(self) -> None:
         """Have what was added written without anybody waiting for it."""
         if self._writing is None and self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(_GATHERING_SECONDS, self._start)
 
-    def not_yet(self) -> None:
-        """Take ``soon`` back, since ``durable`` is about to be called."""
+    def cancel_flush(self) -> None:
+        """Take ``flush_soon`` back, since ``flush`` is about to be called."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    async def durable(self) -> None:
+    async def flush(self) -> None:
         """Return once everything added so far is on disk.
 
         Raises ``Superseded`` when another runner has appended to this log meanwhile, and
@@ -123,21 +123,21 @@ class Journal:
     async def reserve(self, request: Entry) -> bool:
         """Make the reservation durable; False if there is no room for it, and it is not made.
 
-        Raises as ``durable`` does.
+        Raises as ``flush`` does.
         """
         self.add(request)
-        await self.durable()
+        await self.flush()
         step = request.data["for"]
         refused = step in self._refused
         self._refused.discard(step)
         return not refused
 
-    async def propose(self, entry: Entry) -> bool:
+    async def append_if_unchanged(self, entry: Entry) -> bool:
         """Have this written unless a caller's entry came before it; then False, and it is known.
 
-        Nothing else may be under way in this run. Raises as ``durable`` does.
+        Nothing else may be under way in this run. Raises as ``flush`` does.
         """
-        await self.durable()
+        await self.flush()
         async with self._access:
             try:
                 self._take(await self._log.append(self.meeting_id, self.state.last_seq, [entry]))
@@ -149,7 +149,7 @@ class Journal:
     async def release(self) -> None:
         """Write what is still pending, for a run that is over; it has its own reason already."""
         with suppress(Superseded, Overtaken, LogUnavailable):
-            await self.durable()
+            await self.flush()
 
     async def catch_up(self) -> None:
         """Learn what callers have appended since."""
@@ -157,7 +157,7 @@ class Journal:
             await self._read_on()
 
     def _start(self) -> None:
-        self.not_yet()
+        self.cancel_flush()
         if self._writing is None and self._pending:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
@@ -175,7 +175,7 @@ class Journal:
             self.on_news()
         finally:
             self._writing = None
-            # Nothing is left, or it never will be written: then ``durable`` says why.
+            # Nothing is left, or it never will be written: then ``flush`` says why.
             self._wake(self._added)
 
     def _wake(self, written: int) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.coordinator.ports import AgentProfile, Prompts
-from app.domain.envelope import NOTHING, Cost, most_input_tokens, worst_case
-from app.domain.meeting import ARBITER, CHAIR, SECRETARY, Json, Meeting
-from app.formats.format import Format, PlannedAsk
+from app.domain.meeting.envelope import most_input_tokens
+from app.domain.meeting.meeting import ARBITER, CHAIR, SECRETARY, Meeting
+from app.domain.money import NOTHING, Cost, worst_case
+from app.domain.values import Json
+from app.formats.shared.format import Format, PlannedAsk
 
 _CHARACTERS_A_TOKEN = 4
 _USUAL_SHARE_OF_CAP = 2

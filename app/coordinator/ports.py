@@ -12,13 +12,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Generic, Literal, Protocol, TypeVar
 
-from app.domain.envelope import Price
-from app.domain.events import Entry, Event
-from app.domain.meeting import Json, Language
-from app.domain.messages import Message
-from app.domain.operation_terms import Check, Finding, Operation, Write, WriteAnswer
-from app.domain.state import MeetingState
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import Language
+from app.domain.meeting.state import MeetingState
+from app.domain.money import Price
+from app.domain.operation.terms import Check, Finding, Operation, Write, WriteAnswer
+from app.domain.replies.messages import Message
 from app.domain.steps import Office
+from app.domain.values import Json
 
 _T = TypeVar("_T")
 

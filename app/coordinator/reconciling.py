@@ -12,13 +12,12 @@ from typing import TypeGuard
 
 from app.coordinator.ports import Clock, Destinations, EventLog
 from app.coordinator.saving import failed_here
-from app.domain import events
 from app.domain.errors import LogConflict, NotFound
-from app.domain.events import Entry, Event
-from app.domain.meeting import Json
-from app.domain.operation import OperationState, is_news
-from app.domain.operation_deciding import LONGEST_PATIENCE, decide
-from app.domain.operation_log import (
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.state import fold
+from app.domain.operation.deciding import LONGEST_PATIENCE, decide
+from app.domain.operation.log import (
     entries_of,
     happened,
     is_open,
@@ -28,7 +27,8 @@ from app.domain.operation_log import (
     replaced_by,
     under_way,
 )
-from app.domain.operation_terms import (
+from app.domain.operation.state import OperationState, is_news
+from app.domain.operation.terms import (
     Check,
     Checked,
     Finding,
@@ -42,7 +42,7 @@ from app.domain.operation_terms import (
     Wait,
     Write,
 )
-from app.domain.state import fold
+from app.domain.values import Json
 
 _NEVER_SENT = "The meeting ended before it was sent."
 

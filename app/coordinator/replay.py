@@ -9,9 +9,10 @@ from hashlib import blake2b
 import orjson
 
 from app.domain.errors import ReplayDiverged
-from app.domain.events import HOW_A_REPLY_CAME, Event
-from app.domain.meeting import Json
-from app.domain.steps import Ask, Note, Reply, ReplyStatus, Save
+from app.domain.meeting.events import REPLY_ENVELOPE_FIELDS, Event
+from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.steps import Ask, Note, Save
+from app.domain.values import Json
 
 AGAIN = "/again"
 """Ends the key under which a second asking is recorded."""
@@ -55,7 +56,7 @@ def recorded_reply(event: Event) -> Reply:
         round=fields["round"],
         status=ReplyStatus(fields["status"]),
         text=fields["text"],
-        values={key: value for key, value in fields.items() if key not in HOW_A_REPLY_CAME},
+        values={key: value for key, value in fields.items() if key not in REPLY_ENVELOPE_FIELDS},
         reason=fields["reason"],
         asked_twice=fields["attempt"] > 1,
         out_of_time=fields["out_of_time"],

@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import Any
 
 from app.coordinator.ports import Clock, EventLog
-from app.domain import events
 from app.domain.errors import (
     Fault,
     InvalidRequest,
@@ -23,14 +22,16 @@ from app.domain.errors import (
     MeetingNotEnded,
     OperationUnknown,
 )
-from app.domain.events import Entry, Event
-from app.domain.meeting import Changed, Json, Limits, Material, Meeting
-from app.domain.operation_log import OPEN
-from app.domain.outcome import Result
-from app.domain.reply_text import clean
-from app.domain.resuming import updated, versions_given
-from app.domain.state import MeetingState
-from app.domain.trees import check_open, ends_by
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import Changed, Limits, Material, Meeting
+from app.domain.meeting.outcome import Result
+from app.domain.meeting.resumption import updated, versions_given
+from app.domain.meeting.state import MeetingState
+from app.domain.meeting.tree import check_open, ends_by
+from app.domain.operation.log import OPEN
+from app.domain.replies.text import clean
+from app.domain.values import Json, rfc3339
 from app.formats import FORMATS
 
 MOST_NOTE_CHARACTERS = 2_000
@@ -136,7 +137,7 @@ def resuming_entry(
         "limits": limits.record(),
         "materials": [material.record() for material in wish.materials],
         "acknowledged": unsettled_operations(state),
-        "deadline": events.rfc3339(_deadline(state, above, limits, now)),
+        "deadline": rfc3339(_deadline(state, above, limits, now)),
         "resumption": (number := len(state.resumptions) + 1),
     }
     return Entry(events.MEETING_RESUMED, content, now, f"resume/{number}")

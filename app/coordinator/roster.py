@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from app.coordinator.opening import OpenMeeting, SeatWanted
+from app.coordinator.commands import OpenMeeting, SeatWanted
 from app.coordinator.ports import AgentProfile
 from app.domain.errors import Fault, InvalidRequest
-from app.domain.meeting import Language, Seat
-from app.domain.reply_text import folded
-from app.formats.format import Format
+from app.domain.meeting.meeting import Language, Seat
+from app.domain.replies.text import folded
+from app.formats.shared.format import Format
 
 ONE = Fraction(1)
 

@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from app.coordinator.arbitration import Arbitration
+from app.coordinator.asker import Asker
 from app.coordinator.confirming import Confirmation
 from app.coordinator.journal import Journal
 from app.coordinator.ports import Agent, Clock, Destinations, Prompts, Wording
-from app.coordinator.questions import Questions
 from app.coordinator.replay import check_fingerprint, fingerprint
 from app.coordinator.saving import Saving
-from app.domain.arbitration import Ruling
-from app.domain.completion_gate import Close, Revise
-from app.domain.events import Entry
-from app.domain.outcome import Outcome, StopReason
+from app.domain.ending.arbitration import Ruling
+from app.domain.ending.completion_gate import Close, Revise
+from app.domain.meeting.events import Entry
+from app.domain.meeting.outcome import Outcome, StopReason
+from app.domain.replies.reading import Reply
 from app.domain.steps import (
     Arbitrate,
     Ask,
@@ -23,7 +24,6 @@ from app.domain.steps import (
     Conversation,
     Gather,
     Note,
-    Reply,
     Save,
     Saved,
     Step,
@@ -47,7 +47,7 @@ class MeetingRun:
     ) -> None:
         self._journal = journal
         self._clock = clock
-        self._questions = Questions(journal, clock, agents, prompts, wording)
+        self._asker = Asker(journal, clock, agents, prompts, wording)
         self._destinations = destinations
         self._saving: Saving | None = None
         journal.on_news = self._heed
@@ -71,7 +71,7 @@ class MeetingRun:
         except StopIteration as end:
             return end.value
         finally:
-            await self._questions.abandon()
+            await self._asker.abandon()
 
     async def _perform(self, step: Step) -> _Result:
         match step:
@@ -80,7 +80,7 @@ class MeetingRun:
             case Gather():
                 return await self._gather(step)
             case Confirm():
-                confirmation = Confirmation(step, self._journal, self._clock, self._questions)
+                confirmation = Confirmation(step, self._journal, self._clock, self._asker)
                 return await confirmation.hold()
             case Arbitrate():
                 return await self._arbitrate(step)
@@ -91,7 +91,7 @@ class MeetingRun:
         arbiter = self._journal.state.meeting.arbiter
         if arbiter is None:
             return None
-        arbitration = Arbitration(step, arbiter, self._journal, self._clock, self._questions)
+        arbitration = Arbitration(step, arbiter, self._journal, self._clock, self._asker)
         return await arbitration.hold()
 
     async def _save(self, step: Save) -> Saved:
@@ -106,7 +106,7 @@ class MeetingRun:
             self._clock,
             self._destinations,
             # The closing reserve is for the synthesis and the record (PROTOCOLS 11).
-            self._questions.talk_deadline,
+            self._asker.talk_deadline,
         )
         try:
             return await self._saving.hold()
@@ -123,7 +123,7 @@ class MeetingRun:
         self._journal.add(Entry(step.type, step.content, at, step.key, fingerprint(step)))
 
     async def _gather(self, step: Gather) -> tuple[Reply, ...]:
-        known = {ask.key: self._questions.recall(ask) for ask in step.asks}
+        known = {ask.key: self._asker.recall(ask) for ask in step.asks}
         open_ = [ask for ask in step.asks if known[ask.key] is None]
         if open_:
             self._stop_before(step)
@@ -138,15 +138,15 @@ class MeetingRun:
         """
         if self._journal.state.cancellation is not None:
             raise Stopped(StopReason.CANCELLATION)
-        if self._questions.begun(step.asks) or all(ask.closing for ask in step.asks):
+        if self._asker.begun(step.asks) or all(ask.closing for ask in step.asks):
             return
-        if self._clock.now() >= self._questions.talk_deadline:
+        if self._clock.now() >= self._asker.talk_deadline:
             raise Stopped(StopReason.DEADLINE)
-        if self._questions.budget_spent:
+        if self._asker.budget_spent:
             raise Stopped(StopReason.BUDGET)
 
     async def _ask_all(self, asks: Sequence[Ask]) -> dict[str, Reply | None]:
-        tasks = {ask.key: self._questions.start(ask) for ask in asks}
+        tasks = {ask.key: self._asker.start(ask) for ask in asks}
         await asyncio.wait(tasks.values())
         self._journal.check()
         if self._journal.state.cancellation is not None:
@@ -157,6 +157,6 @@ class MeetingRun:
         """A cancel has come in, or nothing that is waited for could be written down any more: stop
         waiting for whatever is in flight (PROTOCOLS 12)."""
         if self._journal.failed or self._journal.state.cancellation is not None:
-            self._questions.abort()
+            self._asker.abort()
             if self._saving is not None:
                 self._saving.abort()

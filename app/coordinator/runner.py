@@ -22,11 +22,11 @@ from app.coordinator.ports import (
 from app.coordinator.reconciling import Reconciliation
 from app.coordinator.run import MeetingRun
 from app.domain.errors import LogUnavailable, MeetingEnded, NotFound, Superseded, YoriaiError
-from app.domain.events import Event
-from app.domain.meeting import Meeting
-from app.domain.operation_log import is_open
-from app.domain.outcome import Outcome, ended_by_error
-from app.domain.state import MeetingState
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Meeting
+from app.domain.meeting.outcome import Outcome, ended_by_error
+from app.domain.meeting.state import MeetingState
+from app.domain.operation.log import is_open
 from app.formats import FORMATS
 
 

@@ -16,12 +16,12 @@ from app.coordinator.journal import Journal
 from app.coordinator.pausing import Paused
 from app.coordinator.ports import Clock, Destinations
 from app.coordinator.replay import check_fingerprint, fingerprint
-from app.domain import events
-from app.domain.events import Entry
-from app.domain.meeting import Destination
-from app.domain.operation import OperationState, cut_short
-from app.domain.operation_deciding import LONGEST_PATIENCE, decide
-from app.domain.operation_log import (
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import Destination
+from app.domain.meeting.outcome import StopReason
+from app.domain.operation.deciding import LONGEST_PATIENCE, decide
+from app.domain.operation.log import (
     TOLD,
     begun,
     content_of,
@@ -35,7 +35,8 @@ from app.domain.operation_log import (
     recognised,
     replaced_by,
 )
-from app.domain.operation_terms import (
+from app.domain.operation.state import OperationState, cut_short
+from app.domain.operation.terms import (
     Check,
     Checked,
     Fate,
@@ -56,7 +57,6 @@ from app.domain.operation_terms import (
     Written,
     sha256_of,
 )
-from app.domain.outcome import StopReason
 from app.domain.steps import Save, Saved, Stopped
 
 _T = TypeVar("_T")
@@ -97,10 +97,10 @@ class Saving:
         Raises ``Stopped`` where a cancel came before it was begun, and ``Paused`` while only time
         must pass.
         """
-        await self._journal.durable()
+        await self._journal.flush()
         await self._begin()
         while True:
-            await self._journal.durable()
+            await self._journal.flush()
             state = self._state()
             if state.ended or state.status is OperationStatus.HANDED_OVER:
                 break
@@ -177,7 +177,7 @@ class Saving:
 
     async def _write(self, state: OperationState, write: Write) -> None:
         sent = self._entry_for(Sent(self._clock.now()))
-        if not await self._journal.propose(sent):
+        if not await self._journal.append_if_unchanged(sent):
             return  # Somebody was heard first, and it may have been a cancel.
         content = content_of(entries_of(self._journal.entries, self._id)).encode()
         sending = self._destinations.write(state.operation, content, write)

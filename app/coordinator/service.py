@@ -9,8 +9,8 @@ from datetime import datetime
 
 from app.coordinator.arbitration import RULED
 from app.coordinator.cancellation import request_cancellation
+from app.coordinator.commands import OpenMeeting
 from app.coordinator.drafting import Drafting
-from app.coordinator.opening import OpenMeeting
 from app.coordinator.ports import (
     Clock,
     Dispatch,
@@ -19,13 +19,13 @@ from app.coordinator.ports import (
     Tail,
 )
 from app.coordinator.resuming import ResumeMeeting, resume
-from app.domain import events
-from app.domain.arbitration import Choice, NoQuestionOpen, Ruling, chosen
+from app.domain.ending.arbitration import Choice, NoQuestionOpen, Ruling, chosen
 from app.domain.errors import LogConflict, NotFound
-from app.domain.events import Entry
-from app.domain.meeting import Json
-from app.domain.reply_text import clean
-from app.domain.state import MeetingState, created, fold
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.meeting.state import MeetingState, created, fold
+from app.domain.replies.text import clean
+from app.domain.values import Json
 
 _MOST_REASON_CHARACTERS = 1_000
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.domain.envelope import Cost
+    from app.domain.money import Cost
 
 
 class YoriaiError(Exception):

@@ -9,52 +9,19 @@ and has not begun, so a replay of the log meets it at the same place.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from app.domain.meeting import CompletionGate, Json
-from app.domain.messages import Message
+from app.domain.meeting.meeting import CompletionGate
+from app.domain.replies.reading import Reading, Reply
+from app.domain.values import Json
 
 if TYPE_CHECKING:
-    from app.domain.arbitration import Choice, Ruling
-    from app.domain.completion_gate import Close, Revise
-    from app.domain.outcome import Outcome, StopReason
+    from app.domain.ending.arbitration import Choice, Ruling
+    from app.domain.ending.completion_gate import Close, Revise
+    from app.domain.meeting.outcome import Outcome, StopReason
 
 Office = Literal["participant", "secretary", "chair", "arbiter"]
-
-
-class ReplyStatus(StrEnum):
-    """What became of a request for a reply (PROTOCOLS 1, *reply*)."""
-
-    OK = "ok"
-    TIMEOUT = "timeout"
-    ERROR = "error"
-    REFUSED = "refused"
-    INVALID = "invalid"
-    OFF_TOPIC = "off_topic"
-    BUDGET = "budget"
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What was read from a reply: public event fields, and what is wrong with it, if anything.
-
-    A ``fault`` is addressed to the answerer, who is asked once more with it.
-    """
-
-    values: Mapping[str, Json]
-    fault: Message | None = None
-
-
-class Reading(Protocol):
-    """How a reply to one kind of question is read: by plain code, the same way every time."""
-
-    def read(self, text: str) -> Read: ...
-
-    def absent(self, status: ReplyStatus) -> Mapping[str, Json]:
-        """What stands in the place of the values when there is no reply to read."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +41,6 @@ class Ask:
     reading: Reading
     office: Office = "participant"
     closing: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came of an ``Ask``; ``values`` is what was read, ``reason`` why there is no reply.
-
-    ``out_of_time`` tells a timeout at the end of the whole meeting's time from one at the end of
-    the reply limit.
-    """
-
-    who: str
-    round: int
-    status: ReplyStatus
-    text: str = ""
-    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    reason: str | None = None
-    asked_twice: bool = False
-    out_of_time: bool = False
-
-    @property
-    def usable(self) -> bool:
-        return self.status is ReplyStatus.OK
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,26 @@
-"""The formats: each tells the story of one way to hold a meeting, and beside it what it asks."""
+"""The formats: each folder holds all that belongs to one way of holding a meeting.
+
+Nothing outside a format's own folder knows its name. Whoever needs one looks it up here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
-from app.formats.format import Format
+from app.formats.shared.format import Format
+from app.formats.shared.registry import Registry
+
+_SHARED = "shared"
 
 
-def _found() -> dict[str, Format]:
-    """Every module here that describes a format, so that a new one is a new file and no more."""
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    formats = (getattr(module, "FORMAT", None) for module in modules)
-    return {format_.name: format_ for format_ in formats if isinstance(format_, Format)}
+def _found() -> Registry:
+    """Every folder here whose story describes a format: a new one is a new folder and no more."""
+    folders = (each.name for each in iter_modules(__path__) if each.name != _SHARED)
+    stories = (import_module(f"{__name__}.{folder}.story") for folder in folders)
+    found = (getattr(story, "FORMAT", None) for story in stories)
+    return Registry(format_ for format_ in found if isinstance(format_, Format))
 
 
-FORMATS: Mapping[str, Format] = _found()
-"""The formats that can be held, by name."""
+FORMATS = _found()
+"""The formats that can be held."""

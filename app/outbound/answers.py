@@ -25,7 +25,7 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 import httpx2
 
-from app.domain.operation_terms import Fate, Finding, Look, WriteAnswer
+from app.domain.operation.terms import Fate, Finding, Look, WriteAnswer
 from app.outbound.guard import TargetRefused
 
 _MOST_RETRY_SECONDS = 86_400.0

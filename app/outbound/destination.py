@@ -13,7 +13,7 @@ from collections.abc import Callable
 import aiohttp
 import httpx2
 
-from app.domain.operation_terms import (
+from app.domain.operation.terms import (
     Check,
     Fate,
     Finding,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.domain.operation_terms import Check, Finding, Operation, Write, WriteAnswer
+from app.domain.operation.terms import Check, Finding, Operation, Write, WriteAnswer
 from app.outbound.guard import Guard
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Makes prompts from the templates in this folder.
+"""Makes prompts from templates: those of the offices in this folder, and each format's in its own.
 
-A template lies under ``{language}/{format}/{step}.j2`` and has two blocks, ``system`` and
-``user``. A variable that it names and is not given is an error; so is a template that is missing.
+A template's name is ``roundtable/ask``: its first part picks the folder, and the file in there is
+``{language}/ask.j2``. It has two blocks, ``system`` and ``user``. A variable that it names and is
+not given is an error; so is a template that is missing.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from app.domain.meeting import Json, Language
-from app.domain.reply_text import sanitised
+from app.domain.meeting.meeting import Language
+from app.domain.replies.text import sanitised
+from app.domain.values import Json
 
-_FOLDER = Path(__file__).parent
+_OFFICES = Path(__file__).parent
+_OWN = "prompts"
+"""The folder in a format's package that holds its templates."""
 
 TAGS = ("topic", "context", "options", "motion", "summary", "reply", "material", "draft")
 """What encloses other people's words in a prompt."""
@@ -36,18 +41,52 @@ class RenderedPrompt(NamedTuple):
     user: str
 
 
-def render(template: str, language: Language, variables: Mapping[str, Json]) -> RenderedPrompt:
-    """The prompt made from ``template`` (``roundtable/ask``, ``again``).
+class Templates:
+    """Templates, each format's by the first part of their names in a package of its own.
 
-    Raises ``jinja2.TemplateNotFound`` or ``jinja2.UndefinedError``.
+    Whatever stands in none of the ``packages`` is an office's, and in this room.
     """
-    found = _template(template, language)
-    context = found.new_context(dict(variables))
-    system, user = (
-        "".join(found.blocks[block](context)).strip() if block in found.blocks else ""
-        for block in ("system", "user")
-    )
-    return RenderedPrompt(_once(system), _once(user))
+
+    def __init__(self, packages: Mapping[str, str]) -> None:
+        self._folders = {first: files(name) / _OWN for first, name in packages.items()}
+        self._environment = _environment(self._source)
+        self._perspectives: dict[tuple[str, Language], Perspectives] = {}
+
+    def render(
+        self, template: str, language: Language, variables: Mapping[str, Json]
+    ) -> RenderedPrompt:
+        """The prompt made from ``template`` (``roundtable/ask``, ``again``).
+
+        Raises ``jinja2.TemplateNotFound`` or ``jinja2.UndefinedError``.
+        """
+        found = self._environment.get_template(f"{language}/{template}.j2")
+        context = found.new_context(dict(variables))
+        system, user = (
+            "".join(found.blocks[block](context)).strip() if block in found.blocks else ""
+            for block in ("system", "user")
+        )
+        return RenderedPrompt(_once(system), _once(user))
+
+    def perspective(self, owner: str, language: Language, key: str) -> tuple[str, str]:
+        """The name and the role of a seat that a caller left open. Raises ``KeyError``."""
+        known = self._perspectives.get((owner, language))
+        if known is None:
+            path = self._folders[owner].joinpath(language, "perspectives.toml")
+            known = cast("Perspectives", tomllib.loads(path.read_text("utf-8")))
+            self._perspectives[owner, language] = known
+        texts = known[key]
+        return texts["name"], texts["role"]
+
+    def _source(self, name: str) -> str | None:
+        """What stands in the file of that name (``en/roundtable/ask.j2``), if there is one."""
+        language, first, *rest = name.split("/")
+        folder = self._folders.get(first)
+        path = _OFFICES / name if folder is None else folder.joinpath(language, *rest)
+        return path.read_text("utf-8") if path.is_file() else None
+
+
+Perspectives = Mapping[str, Mapping[str, str]]
+"""The name and the role behind each key."""
 
 
 def _once(text: str) -> str:
@@ -58,23 +97,6 @@ def _once(text: str) -> str:
 @lru_cache(maxsize=256)
 def _kept(text: str) -> str:
     return text
-
-
-def perspective(format_: str, language: Language, key: str) -> tuple[str, str]:
-    """The name and the role of a seat that a caller left open. Raises ``KeyError``."""
-    texts = _perspectives(format_, language)[key]
-    return texts["name"], texts["role"]
-
-
-@cache
-def _template(name: str, language: Language) -> Template:
-    return _ENVIRONMENT.get_template(f"{language}/{name}.j2")
-
-
-@cache
-def _perspectives(format_: str, language: Language) -> Mapping[str, Mapping[str, str]]:
-    path = _FOLDER / language / format_ / "perspectives.toml"
-    return cast("Mapping[str, Mapping[str, str]]", tomllib.loads(path.read_text("utf-8")))
 
 
 def _remembered(filter_: Callable[[str], str]) -> Callable[[str], str]:
@@ -96,9 +118,10 @@ def _one_line(text: str) -> str:
     return " ".join(_enclosed(text).split())
 
 
-def _environment() -> Environment:
+def _environment(source: Callable[[str], str | None]) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
+        loader=FunctionLoader(source),
+        auto_reload=False,
         autoescape=False,  # noqa: S701 - no HTML; what must not break out goes through ``enclosed``
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -111,6 +134,3 @@ def _environment() -> Environment:
         "one_line": _remembered(_one_line),
     }
     return environment
-
-
-_ENVIRONMENT = _environment()

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from app.domain.meeting import Language
-from app.domain.messages import Arg, Message
+from app.domain.meeting.meeting import Language
+from app.domain.replies.messages import Arg, Message
 
 _FOLDER = Path(__file__).parent
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from app.domain.meeting import Json
+from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, table
+from app.records.degradation import bullets
 from app.records.figures import ballot_text
-from app.records.weakness import bullets
 
 _THEN = " > "
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.domain.meeting import Language
+from app.domain.meeting.meeting import Language
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

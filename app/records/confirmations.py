@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
-from app.domain.events import COMPLETION_CLOSED, COMPLETION_NUDGED
-from app.domain.meeting import Json
+from app.domain.meeting.events import COMPLETION_CLOSED, COMPLETION_NUDGED
+from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, table
 from app.records.history import History, Recorded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.domain.meeting import Json
+from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, table
 

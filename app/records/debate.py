@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.domain.debating import CONVERGED_FROM
-from app.domain.meeting import Json, Meeting
+from app.domain.meeting.meeting import Meeting
+from app.domain.values import Json
+from app.formats.debate.debating import CONVERGED_FROM
 from app.records.catalogue import Words
 from app.records.containment import inline, table
-from app.records.weakness import Safe, bullets
+from app.records.degradation import Safe, bullets
 
 
 def rule(words: Words, meeting: Meeting) -> Iterator[str]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json
-from app.domain.reply_text import one_line
+from app.domain.meeting.events import Event
+from app.domain.replies.text import one_line
+from app.domain.values import Json, rfc3339
 from app.records.ballots import options_argued
-from app.records.case import (
+from app.records.catalogue import Words
+from app.records.containment import front_matter, inline, plain, quoted
+from app.records.debate import proposal_texts
+from app.records.decided import (
     Case,
     candidates,
     case_of,
@@ -24,12 +27,10 @@ from app.records.case import (
     title_of,
     warnings_of,
 )
-from app.records.catalogue import Words
-from app.records.containment import front_matter, inline, plain, quoted
-from app.records.debate import proposal_texts
+from app.records.degradation import bullets, degradation_sentence, degradations, weaknesses
 from app.records.findings import comparison, dissents, flips, open_points
+from app.records.header import money, participants, used_tokens
 from app.records.minutes import material_records, participant_records, short
-from app.records.opening import money, participants, used_tokens
 from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
 from app.records.resumptions import resumptions
 from app.records.rulings import arbitration, questions
@@ -42,7 +43,6 @@ from app.records.verdict import (
     synthesis,
     who_decided,
 )
-from app.records.weakness import bullets, degradation_sentence, degradations, weaknesses
 
 _MOST_DRAFT_CHARACTERS = 300
 """Of a draft, where it is one candidate among others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
-from app.domain.meeting import Json
+from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, table
 

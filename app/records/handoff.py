@@ -9,27 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from app.domain.errors import MeetingNotEnded
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json
-from app.records.case import last_motion, warnings_of
+from app.domain.meeting.events import Event
+from app.domain.values import Json, rfc3339
 from app.records.catalogue import WORDS, Words
 from app.records.containment import front_matter, inline, plain, quoted
-from app.records.findings import open_points
-from app.records.history import History, history
-from app.records.minutes import short
-from app.records.opening import material_in
-from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
-from app.records.rulings import Question, arbiter_text, arbitration, choices, present_question
-from app.records.stalls import stall_record, stall_sentence
-from app.records.standing import candidates, criteria, excerpts, settled, sides
-from app.records.verdict import headline, synthesis, who_decided
-from app.records.weakness import (
+from app.records.decided import last_motion, warnings_of
+from app.records.degradation import (
     Safe,
     bullets,
     degradation_sentence,
     degradations,
     warning_sentence,
 )
+from app.records.findings import open_points
+from app.records.header import material_in
+from app.records.history import History, history
+from app.records.minutes import short
+from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
+from app.records.positions import candidates, criteria, excerpts, settled, sides
+from app.records.rulings import Question, arbiter_text, arbitration, choices, present_question
+from app.records.stalls import stall_record, stall_sentence
+from app.records.verdict import headline, synthesis, who_decided
 
 _UNCONFIRMED = "unconfirmed"
 

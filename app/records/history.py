@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from app.domain import events
-from app.domain.cancelling import may_be_paid
-from app.domain.envelope import NOTHING, Cost
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json, Meeting
-from app.domain.resuming import resumed
-from app.domain.state import asked_in
-from app.records.legs import EarlierLeg
+from app.domain.meeting import events
+from app.domain.meeting.cancellation import may_be_paid
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Meeting
+from app.domain.meeting.resumption import resumed
+from app.domain.meeting.state import asked_in
+from app.domain.money import NOTHING, Cost
+from app.domain.values import Json, rfc3339
+from app.records.earlier_legs import EarlierLeg
 from app.records.rounds import ReplyGiven, RoundHeld
 
 

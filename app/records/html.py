@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from app.domain.meeting import Language
+from app.domain.meeting.meeting import Language
 from app.records.containment import visible
 
 if TYPE_CHECKING:

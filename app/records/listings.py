@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from app.domain import events
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.values import Json, rfc3339
 
 _BALLOT_FIELDS = ("ballot", "confidence", "rationale", "mitigation")
 

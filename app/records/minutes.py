@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json
-from app.domain.outcome import outcome_record
-from app.records.case import warnings_of
+from app.domain.meeting.events import Event
+from app.domain.meeting.outcome import outcome_record
+from app.domain.values import Json, rfc3339
 from app.records.catalogue import WORDS, Words
 from app.records.confirmations import confirmations
 from app.records.containment import front_matter, inline, plain
+from app.records.decided import warnings_of
+from app.records.degradation import degradation_sentence, degradations, weaknesses
 from app.records.findings import (
     comparison,
     dissents,
@@ -23,15 +24,14 @@ from app.records.findings import (
     still_open,
     views,
 )
+from app.records.header import counting, limits, participants, question
 from app.records.history import History, history
 from app.records.html import html_page
-from app.records.opening import counting, limits, participants, question
 from app.records.operations import saved_elsewhere
 from app.records.reviews import objections
 from app.records.rulings import arbitration, questions
 from app.records.transcript import transcript
 from app.records.verdict import headline, outcome
-from app.records.weakness import degradation_sentence, degradations, weaknesses
 
 _MOST_TITLE_CHARACTERS = 120
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from app.domain.meeting import Json
+from app.domain.values import Json
 from app.records.catalogue import WORDS, Words
 from app.records.containment import inline, table
 from app.records.history import History

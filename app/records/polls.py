@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from app.domain.meeting import Json
+from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, table
-from app.records.weakness import bullets
+from app.records.degradation import bullets
 
 
 def is_poll(numbers: Mapping[str, Json]) -> bool:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.domain.meeting import Json, Limits
+from app.domain.meeting.meeting import Limits
+from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
+from app.records.degradation import bullets
+from app.records.earlier_legs import EarlierLeg
+from app.records.header import material_line
 from app.records.history import History
-from app.records.legs import EarlierLeg
-from app.records.opening import material_line
 from app.records.verdict import cancelled, stopped
-from app.records.weakness import bullets
 
 
 def resumptions(words: Words, past: History) -> Iterator[str]:

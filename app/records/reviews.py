@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.domain.meeting import Criterion, Json
+from app.domain.meeting.meeting import Criterion
+from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
+from app.records.degradation import bullets
+from app.records.header import material_in
 from app.records.history import History
-from app.records.opening import material_in
 from app.records.rounds import ReplyGiven, RoundHeld
-from app.records.weakness import bullets
 
 
 def is_review(closed: Mapping[str, Json]) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.events import HOW_A_REPLY_CAME, Event, rfc3339
-from app.domain.meeting import Json
-from app.domain.steps import ReplyStatus
+from app.domain.meeting.events import REPLY_ENVELOPE_FIELDS, Event
+from app.domain.replies.reading import ReplyStatus
+from app.domain.values import Json, rfc3339
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ReplyGiven:
             seconds=given.get("seconds"),
             usage=given.get("usage"),
             finish=given.get("finish"),
-            read={key: value for key, value in given.items() if key not in HOW_A_REPLY_CAME},
+            read={key: value for key, value in given.items() if key not in REPLY_ENVELOPE_FIELDS},
             at=event.at,
         )
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from app.domain.arbitration import Choice
-from app.domain.events import ARBITRATION_EXPIRED, ARBITRATION_OPENED, ARBITRATION_RULED, rfc3339
-from app.domain.meeting import Arbiter, Json
+from app.domain.ending.arbitration import Choice
+from app.domain.meeting.events import ARBITRATION_EXPIRED, ARBITRATION_OPENED, ARBITRATION_RULED
+from app.domain.meeting.meeting import Arbiter
+from app.domain.values import Json, rfc3339
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted
+from app.records.degradation import bullets
 from app.records.history import History, Recorded
-from app.records.weakness import bullets
 
 State = Literal["open", "ruled", "expired", "overtaken"]
 """``overtaken``: the meeting ended, by a cancel or a limit, before there was a ruling."""

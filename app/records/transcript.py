@@ -6,8 +6,8 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from app.domain.meeting import Json
-from app.domain.stance import Stance
+from app.domain.values import Json
+from app.formats.roundtable.stance import Stance
 from app.records.ballots import ballot_cell, is_vote, vote_tables
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table

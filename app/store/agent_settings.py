@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.coordinator.ports import Clock
 from app.domain.errors import AgentExists, NotFound
-from app.domain.meeting import Json
+from app.domain.values import Json
 from app.store.database import Database, outages
 from app.store.state_rows import encode
 from app.store.tables import AgentRow, table

@@ -14,10 +14,10 @@ from sqlalchemy import ColumnElement, Integer, Select, and_, column, exists, sel
 
 from app.coordinator.ports import Idempotency, MeetingFilter, OperationFilter, Page
 from app.domain.errors import Fault, InvalidRequest, NotFound
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Json
-from app.domain.reply_text import folded, sanitised
-from app.domain.state import MeetingState, Status
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import MeetingState, Status
+from app.domain.replies.text import folded, sanitised
+from app.domain.values import Json, rfc3339
 from app.store.database import LARGEST_INTEGER, Database, outages
 from app.store.log import event_of
 from app.store.state_rows import state_of

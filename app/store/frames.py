@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.events import MEETING_ENDED, rfc3339
+from app.domain.meeting.events import MEETING_ENDED
+from app.domain.values import rfc3339
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.coordinator.ports import Idempotency
-from app.domain.envelope import UNTOUCHED
 from app.domain.errors import CancelledAbove, LogConflict, NoRoom, NotFound
-from app.domain.events import MEETING_CREATED, MEETING_RESUMED, Entry, Event
-from app.domain.state import MeetingState, fold
-from app.domain.trees import (
+from app.domain.meeting.envelope import UNTOUCHED
+from app.domain.meeting.events import MEETING_CREATED, MEETING_RESUMED, Entry, Event
+from app.domain.meeting.state import MeetingState, fold
+from app.domain.meeting.tree import (
     cancelled,
     check_open,
     drawn_since,

@@ -12,10 +12,10 @@ from sqlalchemy import select
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import Fault, InvalidRequest, NotFound
-from app.domain.events import Entry, Event
-from app.domain.operation_log import OPEN
-from app.domain.operation_terms import OperationStatus
-from app.domain.state import MeetingState, Status
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.state import MeetingState, Status
+from app.domain.operation.log import OPEN
+from app.domain.operation.terms import OperationStatus
 from app.store.database import LARGEST_INTEGER, Database, outages
 from app.store.feeds import Feed, Feeds
 from app.store.frames import Frame, encode_frame, meeting_frame

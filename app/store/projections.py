@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam
 
-from app.domain import events
-from app.domain.events import Event
-from app.domain.operation_log import BEGUN
-from app.domain.state import MeetingState
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import MeetingState
+from app.domain.operation.log import BEGUN
 from app.store.state_rows import changing_columns, encode, new_row, search_text
 from app.store.statements import run_many
 from app.store.tables import (

@@ -9,11 +9,13 @@ from typing import Any
 
 import orjson
 
-from app.domain.envelope import UNTOUCHED, Cost, Drawn
-from app.domain.meeting import Json, Meeting
-from app.domain.reply_text import folded
-from app.domain.resuming import resumed
-from app.domain.state import MeetingState, Status
+from app.domain.meeting.envelope import UNTOUCHED, Drawn
+from app.domain.meeting.meeting import Meeting
+from app.domain.meeting.resumption import resumed
+from app.domain.meeting.state import MeetingState, Status
+from app.domain.money import Cost
+from app.domain.replies.text import folded
+from app.domain.values import Json
 
 _MOST_SEARCHED_CHARACTERS = 20_000
 

@@ -19,8 +19,8 @@ from sqlalchemy.exc import IntegrityError
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import LogConflict, LogUnavailable, RequestInProgress, YoriaiError
-from app.domain.events import Event
-from app.domain.state import MeetingState
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import MeetingState
 from app.store.database import Database, unavailable
 from app.store.ledger import Append, Ledger, Made, States
 from app.store.projections import Projections

@@ -13,8 +13,9 @@ from app.agents.kinds import LlmSettings, RehearsalSettings, read_settings
 from app.agents.llm import LlmAgent
 from app.agents.rehearsal_script import improvise
 from app.coordinator.ports import Request
-from app.domain.meeting import Json, Language
-from app.domain.reply_text import last_json_object
+from app.domain.meeting.meeting import Language
+from app.domain.replies.text import last_json_object
+from app.domain.values import Json
 from tests.provider import Provider
 
 KEY = "sk-test-0123456789"

@@ -9,7 +9,7 @@ import pytest
 from app.agents.connections import Connections
 from app.agents.directory import AgentDirectory
 from app.agents.llm import LlmAgent
-from app.domain.meeting import Language
+from app.domain.meeting.meeting import Language
 from tests.agents import cast
 from tests.agents.cast import Stored, directory_of
 from tests.provider import Provider

@@ -15,7 +15,7 @@ from app.agents.llm import LlmAgent
 from app.domain.errors import (
     AgentRejected,
 )
-from app.domain.stance import StanceReading
+from app.formats.roundtable.stance import StanceReading
 from tests.agents import cast
 from tests.provider import Asked, Gate, Provider, Reply
 

@@ -11,11 +11,12 @@ import pytest
 from app.agents.rehearsal import RehearsalAgent
 from app.agents.rehearsal_script import improvise
 from app.coordinator.ports import Request
-from app.domain.meeting import Language, Limits, Meeting, Seat
-from app.domain.sections import read_sections
-from app.domain.stance import StanceReading
-from app.domain.steps import Gather, Reply, ReplyStatus
-from app.formats import roundtable
+from app.domain.meeting.meeting import Language, Limits, Meeting, Seat
+from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.replies.sections import read_sections
+from app.domain.steps import Gather
+from app.formats.roundtable import story as roundtable
+from app.formats.roundtable.stance import StanceReading
 from tests.agents import cast
 from tests.agents.cast import scene
 

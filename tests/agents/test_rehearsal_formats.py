@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from app.agents.rehearsal_script import SCENES, improvise
-from app.domain.meeting import Json, Language
-from app.domain.sections import read_sections
-from app.domain.synthesis import SynthesisReading
+from app.domain.meeting.meeting import Language
+from app.domain.replies.sections import read_sections
+from app.domain.rounds.synthesis import SynthesisReading
+from app.domain.values import Json
 from tests.agents import cast
 from tests.agents.cast import ballot, scene
 

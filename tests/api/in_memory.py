@@ -14,16 +14,17 @@ from typing import Any
 
 from app.api.meeting_view import event_view
 from app.api.services import Services
-from app.coordinator.opening import OpenMeeting
+from app.coordinator.commands import OpenMeeting
 from app.coordinator.ports import Idempotency, MeetingFilter, OperationFilter, Page, Timer
 from app.coordinator.resuming import ResumeMeeting, check_state, resuming_entry
-from app.domain import events
-from app.domain.arbitration import Choice, NoQuestionOpen, Ruling, chosen
-from app.domain.envelope import NOTHING
+from app.domain.ending.arbitration import Choice, NoQuestionOpen, Ruling, chosen
 from app.domain.errors import AgentExists, Fault, InvalidRequest, MeetingEnded, NotFound
-from app.domain.events import Entry, Event
-from app.domain.meeting import Json, Meeting, Seat
-from app.domain.state import MeetingState, fold
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import Meeting, Seat
+from app.domain.meeting.state import MeetingState, fold
+from app.domain.money import NOTHING
+from app.domain.values import Json
 
 NOON = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from app.api.meeting_view import meeting_view
-from app.domain.meeting import Limits, Meeting, Seat
-from app.domain.state import fold
+from app.domain.meeting.meeting import Limits, Meeting, Seat
+from app.domain.meeting.state import fold
 from tests.api.in_memory import NOON, OUTCOME, StillClock, World, beginning, created, rest
 
 TOPIC = {"topic": "One repository or several?"}

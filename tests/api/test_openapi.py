@@ -79,7 +79,7 @@ def test_no_schema_is_named_after_where_its_code_lies() -> None:
 
 
 def test_secrets_are_write_only() -> None:
-    fields = DOCUMENT["components"]["schemas"]["LlmAgent"]["properties"]
+    fields = DOCUMENT["components"]["schemas"]["LlmAgentRequest"]["properties"]
     assert "writeOnly" in str(fields["api_key"])
     assert "api_key" not in DOCUMENT["components"]["schemas"]["Agent"]["properties"]
 

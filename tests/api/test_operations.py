@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from app.domain import events
-from app.domain.events import Entry
-from app.domain.meeting import Destination
-from app.domain.operation import OperationState
-from app.domain.operation_log import begun, happened
-from app.domain.operation_terms import HandedOver, Happening, Operation, Sent
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import Destination
+from app.domain.operation.log import begun, happened
+from app.domain.operation.state import OperationState
+from app.domain.operation.terms import HandedOver, Happening, Operation, Sent
 from tests.api.in_memory import NOON, World
 
 URL = "https://wiki.example/a.md"

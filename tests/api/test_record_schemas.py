@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from app.api.application import create_api
-from app.domain.events import Event
+from app.domain.meeting.events import Event
 from app.records.decision import decision_json
 from app.records.handoff import handoff_json
 from app.records.minutes import minutes_json

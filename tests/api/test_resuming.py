@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.domain import events
-from app.domain.events import Entry
-from app.domain.meeting import Material
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import Material
 from tests.api.in_memory import OUTCOME, World, beginning, rest
 
 AT = "/v1/meetings/mtg_0001"

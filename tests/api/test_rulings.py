@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.wishes import wish_of
+from app.api.request_mapping import wish_of
 from app.domain.errors import InvalidRequest
-from app.domain.meeting import Arbiter
+from app.domain.meeting.meeting import Arbiter
 from tests.api.in_memory import QUESTION, World, asked, beginning, rest
-from tests.api.test_wishes import body
+from tests.api.test_request_mapping import body
 
 AT = "/v1/meetings/mtg_0001"
 RULING = {"choice": "adopt", "reason": "It can be undone.", "decided_by": "Ann"}

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from app.api.sse import EventStream
-from app.domain.events import Entry
+from app.domain.meeting.events import Entry
 from tests.api.in_memory import NOON, World, beginning, rest
 from tests.api.served import Served
 

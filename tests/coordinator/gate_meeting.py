@@ -11,8 +11,8 @@ from app.coordinator.ports import Answer, EventLog, Request, Usage
 from app.coordinator.runner import Runner
 from app.coordinator.timing import sleep_until
 from app.dispatch.embedded import EmbeddedDispatch
-from app.domain.events import Event
-from app.domain.meeting import CompletionGate
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import CompletionGate
 from tests.clock import START
 from tests.coordinator.table import SYNTHESIS, ActingAgent, Behaviour, Table, of_type
 

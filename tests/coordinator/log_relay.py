@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.coordinator.ports import EventLog, Idempotency
-from app.domain.events import Entry, Event
-from app.domain.state import MeetingState
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.state import MeetingState
 
 
 class LogRelay:

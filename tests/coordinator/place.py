@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TypeVar
 
-from app.domain.operation_terms import (
+from app.domain.operation.terms import (
     Check,
     Fate,
     Finding,

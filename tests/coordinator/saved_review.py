@@ -7,13 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.coordinator.opening import SeatWanted
-from app.domain import events
-from app.domain.events import Event
-from app.domain.meeting import Destination
-from app.domain.state import MeetingState
+from app.coordinator.commands import SeatWanted
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Destination
+from app.domain.meeting.state import MeetingState
 from tests.coordinator.table import Table, stances
-from tests.formats.review_by_hand import CRITERIA, MATERIALS, judged, written
+from tests.formats.review.by_hand import CRITERIA, MATERIALS, judged, written
 
 URL = "https://wiki.example/a.md"
 DRAFT = "The owner is Dee."

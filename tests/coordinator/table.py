@@ -10,8 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
+from app.coordinator.commands import OpenMeeting, SeatWanted
 from app.coordinator.drafting import Drafting
-from app.coordinator.opening import OpenMeeting, SeatWanted
 from app.coordinator.ports import (
     Agent,
     AgentProfile,
@@ -27,10 +27,10 @@ from app.coordinator.ports import (
 from app.coordinator.reconciling import Reconciliation
 from app.coordinator.runner import Runner
 from app.coordinator.service import MeetingService
-from app.domain.envelope import Price
 from app.domain.errors import NotFound
-from app.domain.events import Event
-from app.domain.state import MeetingState
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import MeetingState
+from app.domain.money import Price
 from app.prompts.wording import sentence
 from app.records.decision import decision_markdown
 from app.store.archive import SqlArchive

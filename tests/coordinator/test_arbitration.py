@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.arbitration import NoQuestionOpen, OutOfScope, Ruling
-from app.domain.events import Event
-from app.domain.meeting import Arbiter, Limits
-from app.domain.state import Status
+from app.domain.ending.arbitration import NoQuestionOpen, OutOfScope, Ruling
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Arbiter, Limits
+from app.domain.meeting.state import Status
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import Table, ended, of_type, stances

@@ -12,7 +12,7 @@ import pytest
 from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request, StopState
 from app.domain.errors import AgentRejected, AgentUnavailable
-from app.domain.events import Event
+from app.domain.meeting.events import Event
 from tests.coordinator.conftest import MakeLiveTable
 from tests.coordinator.live_table import ConveningAgent, LiveTable
 from tests.coordinator.table import ended, of_type, stances

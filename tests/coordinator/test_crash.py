@@ -10,8 +10,8 @@ import pytest
 
 from app.coordinator.ports import EventLog, Idempotency, Request
 from app.domain.errors import LogUnavailable, ReplayDiverged, Superseded
-from app.domain.events import Entry, Event
-from app.domain.meeting import Limits
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import Limits
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.log_relay import LogRelay
 from tests.coordinator.table import Table, ended, of_type, secretary, stances

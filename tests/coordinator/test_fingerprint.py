@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.coordinator.replay import fingerprint
-from app.domain.meeting import Json
 from app.domain.steps import Note
+from app.domain.values import Json
 
 
 def of(**content: Json) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.coordinator.ports import EventLog, Idempotency, Request
-from app.domain.events import Entry, Event
-from app.domain.meeting import CompletionGate, Limits
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import CompletionGate, Limits
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.gate_meeting import (
     COMPLETE,

@@ -11,8 +11,8 @@ import pytest
 from app.coordinator.journal import Journal, Overtaken, cancel_entry
 from app.coordinator.ports import EventLog, Idempotency
 from app.domain.errors import LogUnavailable, Superseded
-from app.domain.events import OFFICE_REPLIED, REQUEST_RESERVED, ROUND_CLOSED, Entry, Event
-from app.domain.meeting import Limits
+from app.domain.meeting.events import OFFICE_REPLIED, REQUEST_RESERVED, ROUND_CLOSED, Entry, Event
+from app.domain.meeting.meeting import Limits
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.log_relay import LogRelay
@@ -68,23 +68,23 @@ async def test_what_was_added_is_written_in_one_append_at_the_next_durable(
     journal.add(entry("one"), entry("two"))
     journal.add(entry("three"))
     assert journal.find("one") is None
-    await journal.durable()
+    await journal.flush()
     assert log.appends == [["one", "two", "three"]]
     assert journal.get("three").seq == journal.state.last_seq == 4
 
 
 async def test_durable_without_anything_added_writes_nothing(table: MakeTable) -> None:
     journal, log = await opened(table)
-    await journal.durable()
+    await journal.flush()
     assert log.appends == []
 
 
 async def test_soon_needs_nobody_who_waits(table: MakeTable) -> None:
     journal, log = await opened(table)
     journal.add(entry("one"))
-    journal.soon()
+    journal.flush_soon()
     await log.written.wait()
-    await journal.durable()
+    await journal.flush()
     assert log.appends == [["one"]]
 
 
@@ -94,12 +94,12 @@ async def test_what_soon_would_have_written_goes_with_the_next_durable(
     monkeypatch.setattr("app.coordinator.journal._GATHERING_SECONDS", 0)
     journal, log = await opened(table)
     journal.add(entry("reply"))
-    journal.soon()
-    journal.not_yet()
+    journal.flush_soon()
+    journal.cancel_flush()
     for _ in range(5):
         await asyncio.sleep(0)
     journal.add(entry("next"))
-    await journal.durable()
+    await journal.flush()
     assert log.appends == [["reply", "next"]]
 
 
@@ -107,10 +107,10 @@ async def test_each_waits_for_its_own_entries_only(table: MakeTable) -> None:
     journal, log = await opened(table)
     log.open.clear()
     journal.add(entry("one"))
-    first = asyncio.create_task(journal.durable())
+    first = asyncio.create_task(journal.flush())
     await log.begun.wait()
     journal.add(entry("two"))
-    second = asyncio.create_task(journal.durable())
+    second = asyncio.create_task(journal.flush())
     await asyncio.sleep(0)
     assert not first.done()
     log.open.set()
@@ -124,7 +124,7 @@ async def test_one_who_stops_waiting_stops_no_writing(table: MakeTable) -> None:
     journal, log = await opened(table)
     log.open.clear()
     journal.add(entry("one"))
-    waiting = [asyncio.create_task(journal.durable()) for _ in range(2)]
+    waiting = [asyncio.create_task(journal.flush()) for _ in range(2)]
     await log.begun.wait()
     waiting[0].cancel()
     log.open.set()
@@ -138,11 +138,11 @@ async def test_all_who_wait_are_told_that_it_failed_and_so_is_whoever_comes_late
     journal, log = await opened(table)
     log.broken = True
     journal.add(entry("one"))
-    told = await asyncio.gather(journal.durable(), journal.durable(), return_exceptions=True)
+    told = await asyncio.gather(journal.flush(), journal.flush(), return_exceptions=True)
     assert [type(error) for error in told] == [LogUnavailable, LogUnavailable]
     journal.add(entry("two"))
     with pytest.raises(LogUnavailable):
-        await journal.durable()
+        await journal.flush()
     assert log.appends == [["one"]]
 
 
@@ -152,10 +152,10 @@ async def test_a_second_runner_is_noticed_at_the_next_durable(table: MakeTable) 
     entries = await held.log.read(state.meeting.id)
     ours, theirs = Journal(held.log, entries), Journal(held.log, entries)
     theirs.add(entry("theirs"))
-    await theirs.durable()
+    await theirs.flush()
     ours.add(entry("ours"))
     with pytest.raises(Superseded):
-        await ours.durable()
+        await ours.flush()
 
 
 # --- reserving ----------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ async def test_of_several_at_once_only_those_with_room_are_reserved(table: MakeT
     journal.add(entry("beside"))
     log.open.set()
     got = await asyncio.gather(*asked)
-    await journal.durable()
+    await journal.flush()
     assert got.count(True) in (2, 3), "the closing reserve takes its part"
     assert got == sorted(got, reverse=True), "first come, first served"
     assert len(journal.state.reserved) == got.count(True)
@@ -214,27 +214,27 @@ async def test_what_was_in_hand_when_a_cancel_came_is_void_but_for_what_was_paid
     if noticed:
         await journal.catch_up()
     with pytest.raises(Overtaken):
-        await journal.durable()
+        await journal.flush()
     entries = (await log.read(journal.meeting_id))[1:]
     assert [each.type for each in entries] == ["cancellation.requested", "office.replied"]
     assert entries[1].step == "reply/late"
     assert entries[1].data["late"] is True
     with pytest.raises(Overtaken):
-        await journal.durable()
+        await journal.flush()
     await journal.release()
 
 
 async def test_a_cancel_between_two_writes_overtakes_nothing(table: MakeTable) -> None:
     journal, log = await opened(table)
     journal.add(entry("one"))
-    await journal.durable()
+    await journal.flush()
     heard: list[bool] = []
     journal.on_news = lambda: heard.append(True)
     await cancel(log, journal)
     await journal.catch_up()
     assert heard
     journal.add(closed("end"))
-    await journal.durable()
+    await journal.flush()
     assert journal.find("end") is not None
 
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 import pytest
 
-from app.domain.envelope import NOTHING, Cost
 from app.domain.errors import AgentFailure, AgentNonsense, AgentRefused, AgentRejected
-from app.domain.meeting import Limits
-from app.domain.state import MeetingState
+from app.domain.meeting.meeting import Limits
+from app.domain.meeting.state import MeetingState
+from app.domain.money import NOTHING, Cost
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import Behaviour, Table, of_type, stances
 

@@ -13,7 +13,6 @@ import pytest
 
 from app.coordinator.resuming import ResumeMeeting
 from app.dispatch.embedded import EmbeddedDispatch
-from app.domain import events
 from app.domain.errors import (
     AgentRejected,
     InvalidRequest,
@@ -22,13 +21,14 @@ from app.domain.errors import (
     NotFound,
     OperationUnknown,
 )
-from app.domain.events import Entry
-from app.domain.meeting import Limits, Material
-from app.domain.operation import OperationState
-from app.domain.operation_log import begun
-from app.domain.operation_terms import Operation, OperationStatus
-from app.domain.state import MeetingState, fold
-from app.domain.trees import ParentClosed
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import Limits, Material
+from app.domain.meeting.state import MeetingState, fold
+from app.domain.meeting.tree import ParentClosed
+from app.domain.operation.log import begun
+from app.domain.operation.state import OperationState
+from app.domain.operation.terms import Operation, OperationStatus
 from tests.clock import VirtualClock
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.live_table import LiveTable

@@ -6,7 +6,7 @@ import pytest
 
 from app.coordinator.ports import Answer, Request, Usage
 from app.domain.errors import AgentRefused, AgentRejected, InvalidRequest
-from app.domain.meeting import Limits
+from app.domain.meeting.meeting import Limits
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import ActingAgent, ended, of_type, says, secretary, stances
 

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from app.coordinator.opening import SeatWanted
+from app.coordinator.commands import SeatWanted
 from app.coordinator.ports import Request
-from app.domain.arbitration import NoQuestionOpen, OutOfScope, Ruling
-from app.domain.envelope import Price
+from app.domain.ending.arbitration import NoQuestionOpen, OutOfScope, Ruling
 from app.domain.errors import InvalidRequest, LogUnavailable
-from app.domain.events import Event
-from app.domain.meeting import Arbiter, CompletionGate, Limits
-from app.domain.state import Status
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Arbiter, CompletionGate, Limits
+from app.domain.meeting.state import Status
+from app.domain.money import Price
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.gate_meeting import member
 from tests.coordinator.table import Behaviour, Table, ended, of_type, stances
 from tests.coordinator.test_crash import DyingLog, told
 from tests.coordinator.test_vote_and_poll_run import AB, A, B, votes
-from tests.formats.review_by_hand import CRITERIA, MATERIALS, judged, objection, written
+from tests.formats.review.by_hand import CRITERIA, MATERIALS, judged, objection, written
 
 PERSON = Arbiter("human", name="Ann")
 JUDGE = Arbiter("agent", "judge")

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from app.coordinator.resuming import ResumeMeeting
-from app.domain import events
-from app.domain.meeting import Material
-from app.domain.operation import LANDING_SECONDS
-from app.domain.operation_terms import Finding, Look
+from app.domain.meeting import events
+from app.domain.meeting.meeting import Material
+from app.domain.operation.state import LANDING_SECONDS
+from app.domain.operation.terms import Finding, Look
 from app.records.decision import decision_json
 from app.records.minutes import minutes_json, minutes_markdown
 from tests.coordinator.place import Put
 from tests.coordinator.saved_review import DRAFT, URL, open_review, review_table, to_the_end
 from tests.coordinator.table import Table, ended
-from tests.formats.review_by_hand import written
+from tests.formats.review.by_hand import written
 
 LATER = "The owner is Dee, and the outage lasted 4 hours."
 NEW_MATERIAL = ResumeMeeting(

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from app.coordinator.resuming import ResumeMeeting
-from app.domain import events
-from app.domain.envelope import closing_seconds
-from app.domain.events import Entry
-from app.domain.meeting import Arbiter, Destination, Limits
-from app.domain.operation_terms import Fate, Finding, Look, WriteAnswer
-from app.domain.state import MeetingState
+from app.domain.meeting import events
+from app.domain.meeting.envelope import closing_seconds
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import Arbiter, Destination, Limits
+from app.domain.meeting.state import MeetingState
+from app.domain.operation.terms import Fate, Finding, Look, WriteAnswer
+from app.domain.values import rfc3339
 from tests.coordinator.place import VERSION, Put
 from tests.coordinator.saved_review import (
     DRAFT,
@@ -123,7 +124,7 @@ async def test_past_its_check_deadline_it_is_handed_over_and_no_stall(held: Tabl
     stalls = [each.data["kind"] for each in of_type(public, events.PROGRESS_STALLED)]
     assert stalls == ["external_wait"]
     assert again is not None
-    assert events.rfc3339(again) == record["next_check_at"]
+    assert rfc3339(again) == record["next_check_at"]
 
 
 @pytest.mark.parametrize(("name", "owner"), [("Ann Lee", "Ann Lee"), (None, "caller")])

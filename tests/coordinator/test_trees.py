@@ -13,9 +13,9 @@ from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request
 from app.coordinator.resuming import ResumeMeeting
 from app.domain.errors import InvalidRequest
-from app.domain.events import Event
-from app.domain.meeting import Limits
-from app.domain.trees import DEEPEST, ParentClosed
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Limits
+from app.domain.meeting.tree import DEEPEST, ParentClosed
 from app.records.decision import decision_markdown
 from tests.coordinator.conftest import MakeLiveTable
 from tests.coordinator.live_table import ConveningAgent

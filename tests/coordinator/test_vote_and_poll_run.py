@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from app.coordinator.opening import SeatWanted
+from app.coordinator.commands import SeatWanted
 from app.coordinator.ports import Request
 from app.domain.errors import InvalidRequest
-from app.domain.meeting import CompletionGate, Limits
+from app.domain.meeting.meeting import CompletionGate, Limits
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import Behaviour, Table, ended, of_type, says
 from tests.coordinator.test_crash import lived, told

@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from app.domain.meeting import Meeting, Seat
-from app.domain.steps import Ask, ReplyStatus
+from app.domain.meeting.meeting import Meeting, Seat
+from app.domain.replies.reading import ReplyStatus
+from app.domain.steps import Ask
 from tests.formats.by_hand import NAMES, SUMMARY, Answer, meeting
 
 ANSWERED = "That reason does not hold, since the load is known."

@@ -6,23 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.domain.arbitration import Ruling
-from app.domain.completion_gate import Close, Revise
-from app.domain.meeting import Limits, Meeting, Seat
-from app.domain.outcome import Outcome, StopReason
-from app.domain.steps import (
-    Arbitrate,
-    Ask,
-    Confirm,
-    Gather,
-    Note,
-    Reply,
-    ReplyStatus,
-    Save,
-    Saved,
-    Step,
-    Stopped,
-)
+from app.domain.ending.arbitration import Ruling
+from app.domain.ending.completion_gate import Close, Revise
+from app.domain.meeting.meeting import Limits, Meeting, Seat
+from app.domain.meeting.outcome import Outcome, StopReason
+from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Save, Saved, Step, Stopped
 from app.formats import FORMATS
 from app.prompts.wording import sentence
 

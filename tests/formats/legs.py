@@ -10,24 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.domain import events
-from app.domain.arbitration import Ruling
-from app.domain.completion_gate import Close, Revise
-from app.domain.meeting import Changed, Material, Meeting
-from app.domain.outcome import StopReason
-from app.domain.resuming import resumed
-from app.domain.steps import (
-    Arbitrate,
-    Ask,
-    Confirm,
-    Gather,
-    Note,
-    Reply,
-    Save,
-    Saved,
-    Step,
-    Stopped,
-)
+from app.domain.ending.arbitration import Ruling
+from app.domain.ending.completion_gate import Close, Revise
+from app.domain.meeting import events
+from app.domain.meeting.meeting import Changed, Material, Meeting
+from app.domain.meeting.outcome import StopReason
+from app.domain.meeting.resumption import resumed
+from app.domain.replies.reading import Reply
+from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Save, Saved, Step, Stopped
 from app.formats import FORMATS
 from tests.formats.by_hand import Answer, Held, reply_to
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from app.coordinator.resuming import ResumeMeeting
-from app.domain import events
-from app.domain.operation_terms import Finding, Look
+from app.domain.meeting import events
+from app.domain.operation.terms import Finding, Look
 from tests.coordinator.place import Put
 from tests.coordinator.saved_review import open_review, review_table, to_the_end
 from tests.coordinator.table import Table, ended, of_type, secretary

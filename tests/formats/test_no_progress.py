@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from app.domain import events
-from app.domain.arbitration import Ruling
-from app.domain.meeting import Arbiter, Criterion, Destination, Limits
-from app.domain.outcome import Result, StopReason
-from app.domain.progress import Stall, StallKind
-from app.domain.steps import Ask, ReplyStatus
+from app.domain.ending.arbitration import Ruling
+from app.domain.meeting import events
+from app.domain.meeting.meeting import Arbiter, Criterion, Destination, Limits
+from app.domain.meeting.outcome import Result, StopReason
+from app.domain.replies.reading import ReplyStatus
+from app.domain.rounds.progress import Stall, StallKind
+from app.domain.steps import Ask
 from tests.formats.ballots import casts, vote, voting
 from tests.formats.by_hand import SUMMARY, SYNTHESIS, Answer, Held, hold, meeting
-from tests.formats.review_by_hand import (
+from tests.formats.debate.test_story import answered, opening
+from tests.formats.review.by_hand import (
     CONTENT,
     Said,
     judged,
@@ -25,7 +27,6 @@ from tests.formats.review_by_hand import (
     rounds,
     written,
 )
-from tests.formats.test_debate import answered, opening
 
 MANY = Limits(rounds=8)
 FAILS: dict[str, Any] = {"criteria": {"c2": "fail"}}

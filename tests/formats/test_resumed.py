@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.domain import events
-from app.domain.arbitration import Ruling
-from app.domain.completion_gate import Close, GateStatus
-from app.domain.meeting import (
+from app.domain.ending.arbitration import Ruling
+from app.domain.ending.completion_gate import Close, GateStatus
+from app.domain.meeting import events
+from app.domain.meeting.meeting import (
     Arbiter,
     CompletionGate,
     Destination,
@@ -21,18 +21,19 @@ from app.domain.meeting import (
     Material,
     Meeting,
 )
-from app.domain.outcome import Result, StopReason
-from app.domain.steps import Ask, ReplyStatus
-from app.prompts.rendering import render
+from app.domain.meeting.outcome import Result, StopReason
+from app.domain.replies.reading import ReplyStatus
+from app.domain.steps import Ask
 from tests.formats.ballots import answers as poll_answers
 from tests.formats.ballots import casts, polling, ranking, vote, voting
 from tests.formats.by_hand import OVER, Answer, Held, hold, meeting
+from tests.formats.council.test_story import answers as members
+from tests.formats.council.test_story import council
+from tests.formats.debate.test_story import debaters
 from tests.formats.legs import Course, rounds_asked
-from tests.formats.review_by_hand import MATERIALS, judged, objection, review, rounds
-from tests.formats.test_council import answers as members
-from tests.formats.test_council import council
-from tests.formats.test_debate import debaters
-from tests.formats.test_roundtable import table
+from tests.formats.review.by_hand import MATERIALS, judged, objection, review, rounds
+from tests.formats.roundtable.test_story import table
+from tests.templates import render
 
 DUE = datetime(2026, 1, 1, tzinfo=UTC)
 CLOSED = Close(GateStatus.CONSENSUS, ("ann", "ben"), {}, DUE)

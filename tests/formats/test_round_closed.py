@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.events import ROUND_CLOSED
+from app.domain.meeting.events import ROUND_CLOSED
 from tests.coordinator.table import Table, of_type
 from tests.golden.recording import PLAYS
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from app.domain.arbitration import OutOfScope, Ruling, RulingReading, chosen
-from app.domain.completion_gate import Close, GateStatus
-from app.domain.meeting import ARBITER, Arbiter, CompletionGate, Language, Limits, Meeting
-from app.domain.messages import Code, Message
-from app.domain.outcome import Completeness, Outcome, Result, StopReason, first_to_count
-from app.domain.steps import ReplyStatus
+from app.domain.ending.arbitration import OutOfScope, Ruling, RulingReading, chosen
+from app.domain.ending.completion_gate import Close, GateStatus
+from app.domain.meeting.meeting import ARBITER, Arbiter, CompletionGate, Language, Limits, Meeting
+from app.domain.meeting.outcome import Completeness, Outcome, Result, StopReason, first_to_count
+from app.domain.replies.messages import Code, Message
+from app.domain.replies.reading import ReplyStatus
 from app.formats import FORMATS
-from app.prompts.rendering import render
 from tests.formats.ballots import Given, casts, polling, seats, vote, voting
 from tests.formats.by_hand import Held, hold, meeting
-from tests.formats.review_by_hand import judged, objection, review, rounds, written
-from tests.formats.test_council import answers, council
+from tests.formats.council.test_story import answers, council
+from tests.formats.review.by_hand import judged, objection, review, rounds, written
+from tests.templates import render
 
 PERSON = Arbiter("human", name="Ann Lee")
 JUDGE = Arbiter("agent", "judge")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.domain.meeting import Criterion, Meeting
-from app.domain.poll_rules import PollRules
-from app.domain.vote_rules import VoteRules
+from app.domain.meeting.meeting import Criterion, Meeting
 from app.formats import FORMATS
+from app.formats.poll.rules import PollRules
+from app.formats.vote.rules import VoteRules
 from tests.formats.ballots import polling, seats, voting
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from jinja2 import UndefinedError
 
-from app.domain.meeting import Criterion, Language, Meeting
+from app.domain.meeting.meeting import Criterion, Language, Meeting
 from app.formats import FORMATS
-from app.prompts.rendering import TAGS, perspective, render
+from app.prompts.rendering import TAGS
 from tests.formats.ballots import casts, polling, vote, voting
 from tests.formats.by_hand import hold
+from tests.templates import perspective, render
 
 LANGUAGES: tuple[Language, ...] = ("en", "ja")
 OPTIONS = ("one", "many")

@@ -17,14 +17,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.coordinator.opening import SeatWanted
+from app.coordinator.commands import SeatWanted
 from app.coordinator.ports import Request
-from app.domain.events import Entry, Event, rfc3339
-from app.domain.meeting import CompletionGate
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import CompletionGate
+from app.domain.values import rfc3339
 from tests.coordinator.gate_meeting import COMPLETE, COSTS, chair, member
 from tests.coordinator.table import Behaviour, Table, says, stances
 from tests.formats.ballots import ranking, vote
-from tests.formats.review_by_hand import CRITERIA, MATERIALS, judged, objection, written
+from tests.formats.review.by_hand import CRITERIA, MATERIALS, judged, objection, written
 
 FOLDER = Path(__file__).parent
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.events import (
+from app.domain.meeting.events import (
     COMPLETION_CLOSED,
     DECISION_RECORDED,
     OFFICE_REPLIED,

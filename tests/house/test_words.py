@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 # A module is named after what it holds; these names hold anything, and soon everything.
 EMPTY_WORDS = frozenset({
     "base", "common", "crud", "data", "helper", "helpers", "info", "manager", "managers", "misc",
-    "model", "models", "shared", "util", "utils",
+    "model", "models", "util", "utils",
 })  # fmt: skip
 
 # Written in pieces, so that this file does not itself break the rule it checks.
@@ -61,6 +61,12 @@ def test_no_module_has_an_empty_name() -> None:
     parts = [path.relative_to(ROOT).with_suffix("") for path in (ROOT / "app").rglob("*.py")]
     vague = sorted(str(part) for part in parts if EMPTY_WORDS & set(part.parts))
     assert vague == []
+
+
+def test_only_the_formats_share_a_folder() -> None:
+    # There the name says whose it is; anywhere else it would hold anything.
+    folders = [path.relative_to(ROOT) for path in (ROOT / "app").rglob("shared")]
+    assert [folder.as_posix() for folder in folders] == ["app/formats/shared"]
 
 
 @pytest.mark.parametrize("what", NOT_FOR_SHARING)

@@ -18,8 +18,8 @@ from app.agents.kinds import PriceSettings, RehearsalSettings
 from app.agents.rehearsal import RehearsalAgent
 from app.coordinator.ports import AgentProfile, Answer, Request, StopState, Usage
 from app.coordinator.timing import sleep_until
-from app.domain.envelope import most_input_tokens
 from app.domain.errors import AgentRefused, AgentRejected, AgentUnavailable
+from app.domain.meeting.envelope import most_input_tokens
 from tests.clock import VirtualClock
 
 Manner = Literal[

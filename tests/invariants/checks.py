@@ -11,9 +11,10 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from app.domain.envelope import UNTOUCHED, Cost
-from app.domain.events import Event
-from app.domain.state import LATE, MeetingState, fold
+from app.domain.meeting.envelope import UNTOUCHED
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import LATE, MeetingState, fold
+from app.domain.money import Cost
 from app.records.minutes import minutes_json
 from tests.invariants.world import Record
 

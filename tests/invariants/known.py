@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.meeting import Limits
+from app.domain.meeting.meeting import Limits
 from tests.coordinator.place import Put
 from tests.invariants.cast import Manner, Part, Stopping
 from tests.invariants.scenario import (

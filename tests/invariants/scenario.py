@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from app.coordinator.opening import OpenMeeting, SeatWanted
-from app.domain.meeting import (
+from app.coordinator.commands import OpenMeeting, SeatWanted
+from app.domain.meeting.meeting import (
     Arbiter,
     Changed,
     CompletionGate,

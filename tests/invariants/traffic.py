@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import LogUnavailable
-from app.domain.events import Entry, Event
-from app.domain.state import MeetingState
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.state import MeetingState
 from app.store.log import SqlEventLog
 
 _T = TypeVar("_T")

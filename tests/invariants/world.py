@@ -18,10 +18,10 @@ from app.coordinator.resuming import ResumeMeeting
 from app.coordinator.runner import Runner
 from app.coordinator.service import MeetingService
 from app.dispatch.embedded import EmbeddedDispatch
-from app.domain.arbitration import Ruling
+from app.domain.ending.arbitration import Ruling
 from app.domain.errors import LogUnavailable, NotFound, Superseded, YoriaiError
-from app.domain.events import Event
-from app.domain.state import MeetingState, Status
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import MeetingState, Status
 from app.prompts.wording import sentence
 from app.records.decision import decision_markdown
 from app.records.minutes import minutes_json

@@ -38,9 +38,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.polling import count_rankings
-from app.domain.run_off import RunOffRound, condorcet_winner
-from app.domain.voting import Ballot, Protocol, Reason, Rules, Tally, count
+from app.formats.poll.polling import count_rankings
+from app.formats.vote.counting import Ballot, Protocol, Reason, Rules, Tally, count
+from app.formats.vote.run_off import RunOffRound, condorcet_winner
 from tests.oracle.profiles import COUNT, Election, elections
 
 pytestmark = [pytest.mark.oracle, pytest.mark.timeout(600)]

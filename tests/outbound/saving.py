@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from app.domain.operation import OperationState
-from app.domain.operation_deciding import decide
-from app.domain.operation_terms import (
+from app.domain.operation.deciding import decide
+from app.domain.operation.state import OperationState
+from app.domain.operation.terms import (
     Check,
     Checked,
     Confirmed,

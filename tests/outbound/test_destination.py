@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from app.domain.operation_terms import (
+from app.domain.operation.terms import (
     Check,
     Fate,
     Finding,

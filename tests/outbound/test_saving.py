@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.operation_terms import OperationStatus, Sent
+from app.domain.operation.terms import OperationStatus, Sent
 from app.outbound.connections import OutboundConnections
 from app.outbound.destination import HttpDestination
 from app.outbound.guard import Guard

@@ -8,13 +8,28 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
-from app.domain.meeting import Arbiter, CompletionGate, Language, Limits, Meeting, Seat
-from app.domain.stance import StanceReading
+from app.domain.meeting.meeting import Arbiter, CompletionGate, Language, Limits, Meeting, Seat
 from app.formats import FORMATS
-from app.formats.format import PlannedAsk
-from app.prompts.rendering import TAGS, perspective, render
+from app.formats.roundtable.stance import StanceReading
+from app.formats.shared.format import PlannedAsk
+from app.prompts.rendering import TAGS
+from tests.templates import perspective, render
 
-PROMPTS = Path(__file__).parents[2] / "app" / "prompts"
+APP = Path(__file__).parents[2] / "app"
+FOLDERS = {"": APP / "prompts", **{f"{n}/": APP / "formats" / n / "prompts" for n in FORMATS}}
+"""Where templates lie, by what their names begin with."""
+
+
+def templates(language: Language, pattern: str = "*.j2") -> dict[str, Path]:
+    """Every template's file by its name."""
+    return {
+        first + path.relative_to(folder / language).with_suffix("").as_posix(): path
+        for first, folder in FOLDERS.items()
+        for path in sorted((folder / language).rglob(pattern))
+        if path.is_file()
+    }
+
+
 LANGUAGES: tuple[Language, ...] = ("en", "ja")
 MARKERS = ("[STANCE: AGREE]", "[STANCE: DISAGREE]", "[STANCE: NEUTRAL]")
 
@@ -71,15 +86,7 @@ def test_leaving_a_variable_out_is_an_error(language: Language, ask: PlannedAsk)
 
 
 def test_both_languages_have_the_same_templates() -> None:
-    found = {
-        language: {
-            str(path.relative_to(PROMPTS / language))
-            for path in (PROMPTS / language).rglob("*")
-            if path.is_file()
-        }
-        for language in LANGUAGES
-    }
-    assert found["en"] == found["ja"]
+    assert templates("en", "*").keys() == templates("ja", "*").keys()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -198,9 +205,9 @@ class TestSecretary:
 
 
 SHOWING_THE_CONTEXT = [
-    pytest.param(language, path.relative_to(PROMPTS / language).with_suffix("").as_posix())
+    pytest.param(language, name)
     for language in LANGUAGES
-    for path in sorted((PROMPTS / language).rglob("*/*.j2"))
+    for name, path in templates(language).items()
     if "{{ context | enclosed }}" in path.read_text("utf-8")
 ]
 

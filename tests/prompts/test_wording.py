@@ -9,20 +9,21 @@ from string import Formatter
 
 import pytest
 
-from app.domain.arbitration import Choice, RulingReading
-from app.domain.arguments import RebuttalReading
-from app.domain.ballot import LetterRankingReading, RankingReading, VoteReading
-from app.domain.completion_gate import CompletionReading
-from app.domain.council import AnswerReading
-from app.domain.debating import DebateAnswerReading, DebateOpeningReading
-from app.domain.grouping import GroupingReading
-from app.domain.meeting import Language
-from app.domain.messages import Arg, Code, Message
-from app.domain.poll_ballots import BinaryReading, RecommendationReading, ScoringReading
-from app.domain.review_replies import AuthorReading, CriticReading
-from app.domain.sections import SectionsReading
-from app.domain.steps import Reading
-from app.domain.synthesis import SynthesisReading
+from app.domain.ending.arbitration import Choice, RulingReading
+from app.domain.ending.completion_gate import CompletionReading
+from app.domain.meeting.meeting import Language
+from app.domain.replies.ballot import RankingReading, VoteReading
+from app.domain.replies.messages import Arg, Code, Message
+from app.domain.replies.reading import Reading
+from app.domain.replies.sections import SectionsReading
+from app.domain.rounds.synthesis import SynthesisReading
+from app.formats.council.letters import LetterRankingReading
+from app.formats.council.ranking import AnswerReading
+from app.formats.debate.debating import DebateAnswerReading, DebateOpeningReading
+from app.formats.poll.ballots import BinaryReading, RecommendationReading, ScoringReading
+from app.formats.poll.grouping import GroupingReading
+from app.formats.review.replies import AuthorReading, CriticReading
+from app.formats.vote.arguments import RebuttalReading
 from app.prompts.wording import catalogue, sentence
 
 LANGUAGES: tuple[Language, ...] = ("en", "ja")

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.outcome import Completeness, Result, StopReason
-from app.domain.steps import ReplyStatus
+from app.domain.meeting.outcome import Completeness, Result, StopReason
+from app.domain.replies.reading import ReplyStatus
 from tests.service.running import RunningService
 
 pytestmark = [pytest.mark.real_model, pytest.mark.timeout(1_800)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.domain.events import Event
-from app.domain.meeting import Meeting
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Meeting
 from app.domain.steps import Gather, Note
 from app.formats import FORMATS
 from tests.records.held import Answers, Log

@@ -8,22 +8,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from app.domain import events
-from app.domain.events import Event
-from app.domain.meeting import Language, Limits, Meeting, Seat
-from app.domain.outcome import Outcome, StopReason
-from app.domain.steps import (
-    Arbitrate,
-    Ask,
-    Confirm,
-    Gather,
-    Note,
-    Reply,
-    ReplyStatus,
-    Save,
-    Stopped,
-)
-from app.formats import roundtable
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Language, Limits, Meeting, Seat
+from app.domain.meeting.outcome import Outcome, StopReason
+from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Save, Stopped
+from app.formats.roundtable import story as roundtable
 from app.prompts.wording import sentence
 
 START = datetime(2026, 11, 30, 23, 59, 58, tzinfo=UTC)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.domain import events
-from app.domain.arbitration import Ruling
-from app.domain.completion_gate import Close
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Arbiter, Meeting
-from app.domain.outcome import StopReason
+from app.domain.ending.arbitration import Ruling
+from app.domain.ending.completion_gate import Close
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Arbiter, Meeting
+from app.domain.meeting.outcome import StopReason
 from app.domain.steps import Arbitrate, Confirm, Gather, Note, Stopped
+from app.domain.values import rfc3339
 from app.formats import FORMATS
 from tests.records.held import Answers, Log
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from app.domain.outcome import Result, StopReason
-from app.domain.steps import ReplyStatus
+from app.domain.meeting.outcome import Result, StopReason
+from app.domain.replies.reading import ReplyStatus
 from app.records.catalogue import WORDS, Words
 
 FIELD = re.compile(r"\{(\w+)\}")

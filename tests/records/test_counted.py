@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.events import Event
-from app.domain.meeting import Criterion, Language
-from app.domain.steps import Ask, ReplyStatus
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Criterion, Language
+from app.domain.replies.reading import ReplyStatus
+from app.domain.steps import Ask
 from app.records.catalogue import WORDS
 from app.records.decision import decision_json, decision_markdown
 from app.records.html import html_page

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import MeetingNotEnded
-from app.domain.events import Event
-from app.domain.meeting import Language, Limits
-from app.domain.outcome import Completeness, DecidedBy, Dissent, Outcome, Result, StopReason
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Language, Limits
+from app.domain.meeting.outcome import (
+    Completeness,
+    DecidedBy,
+    Dissent,
+    Outcome,
+    Result,
+    StopReason,
+)
 from app.records.decision import decision_json, decision_markdown
 from tests.records.held import Log, answers, ended, held, meeting, stances, three_rounds
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from app.domain import events
-from app.domain.meeting import Language, Limits
-from app.domain.outcome import StopReason
-from app.domain.steps import ReplyStatus
+from app.domain.meeting import events
+from app.domain.meeting.meeting import Language, Limits
+from app.domain.meeting.outcome import StopReason
+from app.domain.replies.reading import ReplyStatus
 from app.records.html import CONTENT_SECURITY_POLICY
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown
 from tests.records.held import Log, answers, ended, held, meeting, stances, three_rounds

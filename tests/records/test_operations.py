@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.domain import events
-from app.domain.events import Event, rfc3339
-from app.domain.meeting import Language
-from app.domain.operation import LANDING_SECONDS, OperationState
-from app.domain.operation_log import begun, happened
-from app.domain.operation_terms import (
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Language
+from app.domain.operation.log import begun, happened
+from app.domain.operation.state import LANDING_SECONDS, OperationState
+from app.domain.operation.terms import (
     Checked,
     Fate,
     Finding,
@@ -25,6 +25,7 @@ from app.domain.operation_terms import (
     WriteAnswer,
     Written,
 )
+from app.domain.values import rfc3339
 from app.records.catalogue import WORDS
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown

@@ -20,7 +20,7 @@ _ROOT = Path(app.__file__).parent
 _MAKE_REASONS = (
     "coordinator/reconciling.py",
     "coordinator/saving.py",
-    "domain/operation.py",
+    "domain/operation/state.py",
     "outbound/answers.py",
     "outbound/destination.py",
 )

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from app.domain import events
-from app.domain.arbitration import Choice
+from app.domain.ending.arbitration import Choice
 from app.domain.errors import MeetingNotEnded
-from app.domain.events import Event
-from app.domain.meeting import CompletionGate, Language, Limits
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import CompletionGate, Language, Limits
+from app.outbound.minutes_folder import file_name, write_minutes
 from app.records.catalogue import WORDS
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json
 from app.records.history import history
 from app.records.minutes import minutes_json, minutes_markdown
-from app.records.minutes_file import file_name, write_minutes
 from app.records.rulings import questions
-from tests.formats.test_council import answers as council_answers
-from tests.formats.test_council import council
+from tests.formats.council.test_story import answers as council_answers
+from tests.formats.council.test_story import council
 from tests.records.held import Log, answers, ended, held, meeting, stances
 from tests.records.ruled import PERSON
 from tests.records.test_rulings import in_council
@@ -181,16 +181,19 @@ def test_what_ran_out_before_is_no_open_point_of_the_latest_end() -> None:
 
 
 def test_every_end_has_a_file_of_its_own(tmp_path: Path) -> None:
-    first = write_minutes(tmp_path, undecided())
+    first = write_minutes(tmp_path, undecided(), minutes_markdown(undecided()))
     kept = first.read_text()
-    second = write_minutes(tmp_path, resumed_and_decided())
+    second = write_minutes(tmp_path, resumed_and_decided(), minutes_markdown(resumed_and_decided()))
     assert (first.name, second.name) == (
         file_name(meeting(), "2026-11-30"),
         file_name(meeting(), "2026-11-30", 2),
     )
     assert second.name == f"{first.stem}.2.md"
     assert first.read_text() == kept
-    assert write_minutes(tmp_path, resumed_and_decided()) == second
+    assert (
+        write_minutes(tmp_path, resumed_and_decided(), minutes_markdown(resumed_and_decided()))
+        == second
+    )
     assert len(list(tmp_path.iterdir())) == 2
 
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from app.domain.arbitration import Ruling
-from app.domain.completion_gate import Close, GateStatus
+from app.domain.ending.arbitration import Ruling
+from app.domain.ending.completion_gate import Close, GateStatus
 from app.domain.errors import MeetingNotEnded
-from app.domain.events import Event
-from app.domain.meeting import Arbiter, Language, Limits
-from app.domain.steps import ReplyStatus
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Arbiter, Language, Limits
+from app.domain.replies.reading import ReplyStatus
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown
 from tests.formats.ballots import casts, polling, vote, voting
-from tests.formats.review_by_hand import judged, objection, review, rounds, written
-from tests.formats.test_council import answers as council_answers
-from tests.formats.test_council import council
+from tests.formats.council.test_story import answers as council_answers
+from tests.formats.council.test_story import council
+from tests.formats.review.by_hand import judged, objection, review, rounds, written
 from tests.records.held import answers, meeting, stances, three_rounds
 from tests.records.ruled import PERSON, put
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.domain import events
-from app.domain.events import Event
-from app.domain.meeting import Language, Limits
-from app.domain.progress import Stall, StallKind
+from app.domain.meeting import events
+from app.domain.meeting.events import Event
+from app.domain.meeting.meeting import Language, Limits
+from app.domain.rounds.progress import Stall, StallKind
 from app.records.catalogue import WORDS
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.destination import Destination, Get
-from tests.formats.review_by_hand import judged, objection, written
+from tests.formats.review.by_hand import judged, objection, written
 from tests.service.running import RunningService
 
 A, B = "Participant A", "Participant B"

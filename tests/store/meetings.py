@@ -13,10 +13,11 @@ from decimal import Decimal
 from typing import Any
 
 from app.coordinator.ports import EventLog, Idempotency
-from app.domain import events
-from app.domain.envelope import NOTHING, Cost
-from app.domain.events import Entry, Event
-from app.domain.meeting import Meeting, Seat
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.meeting import Meeting, Seat
+from app.domain.money import NOTHING, Cost
+from app.domain.values import rfc3339
 from tests.clock import START
 
 NAMES = ("ann", "ben", "cid")
@@ -112,7 +113,7 @@ def ended(decision: str | None = "One repository.", result: str = "decided") -> 
     }
     data = {"result": result, "decision": decision, "outcome": outcome}
     made = entry(events.MEETING_ENDED, 9, "end", **data)
-    return replace(made, data={**made.data, "ended_at": events.rfc3339(made.at)})
+    return replace(made, data={**made.data, "ended_at": rfc3339(made.at)})
 
 
 def whole(id_: str, **fields: Any) -> list[Entry]:

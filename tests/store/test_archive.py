@@ -9,8 +9,8 @@ import pytest
 
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import InvalidRequest, LogUnavailable, NotFound
-from app.domain.events import Entry
-from app.domain.state import fold
+from app.domain.meeting.events import Entry
+from app.domain.meeting.state import fold
 from tests.clock import START
 from tests.store.conftest import Store
 from tests.store.meetings import created, ended, put, round_, started, whole

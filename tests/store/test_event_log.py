@@ -11,8 +11,8 @@ import pytest
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import LogConflict, LogUnavailable, NotFound, RequestInProgress
-from app.domain.events import Event
-from app.domain.state import fold
+from app.domain.meeting.events import Event
+from app.domain.meeting.state import fold
 from app.store.database import Database
 from app.store.log import SqlEventLog
 from tests.store.conftest import Store

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from app.coordinator.ports import OperationFilter
-from app.domain import events
 from app.domain.errors import InvalidRequest, NotFound
-from app.domain.events import Entry
-from app.domain.operation import OperationState
-from app.domain.operation_log import begun, happened
-from app.domain.operation_terms import (
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.operation.log import begun, happened
+from app.domain.operation.state import OperationState
+from app.domain.operation.terms import (
     Checked,
     Fate,
     Finding,

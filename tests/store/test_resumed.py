@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from app.coordinator.ports import MeetingFilter
-from app.domain import events
 from app.domain.errors import LogConflict
-from app.domain.events import Entry, rfc3339
-from app.domain.meeting import Limits
-from app.domain.state import fold
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import Limits
+from app.domain.meeting.state import fold
+from app.domain.values import rfc3339
 from app.store import feeds
 from app.store.log import SqlEventLog
 from tests.clock import START

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from app.coordinator.ports import EventLog
-from app.domain import events
-from app.domain.envelope import NOTHING, Cost
 from app.domain.errors import CancelledAbove, NoRoom, NotFound
-from app.domain.events import Entry
-from app.domain.meeting import Limits
-from app.domain.trees import ParentClosed
+from app.domain.meeting import events
+from app.domain.meeting.events import Entry
+from app.domain.meeting.meeting import Limits
+from app.domain.meeting.tree import ParentClosed
+from app.domain.money import NOTHING, Cost
 from app.store.database import Database
 from app.store.log import SqlEventLog
 from tests.postgres import Postgres

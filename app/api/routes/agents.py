@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request, Response
 
 from app.api.json_answer import json_answer
 from app.api.json_body import JsonBody, read_json, validated
-from app.api.operations import AgentInPath, problems
+from app.api.parameters import AgentInPath, problems
 from app.api.schemas import answers
 from app.api.schemas.agent_request import AGENT_REQUESTS, LATER_KINDS, SECRETS
 from app.api.services import Given, Services
 from app.domain.errors import Fault, InvalidRequest, NotBuiltYet, NotFound
-from app.domain.meeting import Json
+from app.domain.values import Json
 
 router = APIRouter(tags=["agents"])
 

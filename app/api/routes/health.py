@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from app.api.json_answer import json_answer
-from app.api.operations import problems
+from app.api.parameters import problems
 from app.api.problems import Problem
 from app.api.schemas import answers
 from app.api.services import Given

@@ -9,26 +9,26 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import AwareDatetime, BeforeValidator
 
-from app.api import operations
+from app.api import parameters as operations
+from app.api.idempotent_open import answer_opening
 from app.api.json_answer import json_answer
 from app.api.json_body import read_json, read_optional_json, validated
 from app.api.meeting_view import cancellation_view, location, meeting_view
-from app.api.opening import answer_opening
-from app.api.operations import Cursor, Limit, MeetingId, Search, problems
+from app.api.parameters import Cursor, Limit, MeetingId, Search, problems
 from app.api.problems import Problem, invalid
 from app.api.request_headers import idempotency_key, matches, preferred_wait, weak_tag
+from app.api.request_mapping import resuming_wish, wish_of
 from app.api.schemas import answers
 from app.api.schemas.cancel_request import CancelRequest
 from app.api.schemas.meeting_request import KNOWN_FORMATS
 from app.api.schemas.resume_request import ResumeRequest
 from app.api.schemas.ruling_request import RulingRequest
 from app.api.services import Given
-from app.api.wishes import resuming_wish, wish_of
 from app.coordinator.ports import Archive, MeetingFilter
-from app.domain.arbitration import Ruling
+from app.domain.ending.arbitration import Ruling
 from app.domain.errors import Fault
-from app.domain.events import CANCELLATION_REQUESTED
-from app.domain.state import MeetingState, Status
+from app.domain.meeting.events import CANCELLATION_REQUESTED
+from app.domain.meeting.state import MeetingState, Status
 
 router = APIRouter(tags=["meetings"])
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from app.api.json_answer import json_answer
-from app.api.operations import Cursor, Limit, MeetingId, problems
+from app.api.parameters import Cursor, Limit, MeetingId, problems
 from app.api.schemas import answers
 from app.api.services import Given
 from app.coordinator.ports import OperationFilter
-from app.domain.operation_terms import OperationStatus
+from app.domain.operation.terms import OperationStatus
 
 router = APIRouter(tags=["operations"])
 

@@ -10,13 +10,13 @@ from fastapi import APIRouter, Query, Response
 
 from app.api.json_answer import JSON_TYPE, encoded, json_answer
 from app.api.negotiation import chosen
-from app.api.operations import Accept, Cursor, Limit, MeetingId, Search, problems
+from app.api.parameters import Accept, Cursor, Limit, MeetingId, Search, problems
 from app.api.schemas import answers, record_answers
 from app.api.services import Given
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import MeetingNotEnded
-from app.domain.events import MEETING_ENDED, MEETING_RESUMED, Event
-from app.domain.outcome import Result
+from app.domain.meeting.events import MEETING_ENDED, MEETING_RESUMED, Event
+from app.domain.meeting.outcome import Result
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown
 from app.records.history import rounds_record

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.schemas.words import MAY_BE_EMPTY, AgentName, Url, Wire, Word
+from app.api.schemas.text_types import MAY_BE_EMPTY, AgentName, Url, Wire, Word
 
 LATER_KINDS = frozenset({"openclaw", "http", "human"})
 SECRETS = frozenset({"api_key", "secret", "token"})
@@ -44,7 +44,7 @@ class AgentRequest(Wire):
     expertise: Expertise = Field(default_factory=dict)
 
 
-class LlmAgent(AgentRequest):
+class LlmAgentRequest(AgentRequest):
     """A language model behind a provider's API or a compatible server."""
 
     kind: Literal["llm"]
@@ -56,7 +56,7 @@ class LlmAgent(AgentRequest):
     price: WirePrice | None = None
 
 
-class RehearsalAgent(AgentRequest):
+class RehearsalAgentRequest(AgentRequest):
     """A stand-in that costs nothing: for trying things out and for tests."""
 
     kind: Literal["rehearsal"]
@@ -65,5 +65,8 @@ class RehearsalAgent(AgentRequest):
     price: WirePrice | None = None
 
 
-AGENT_REQUESTS: dict[str, type[AgentRequest]] = {"llm": LlmAgent, "rehearsal": RehearsalAgent}
+AGENT_REQUESTS: dict[str, type[AgentRequest]] = {
+    "llm": LlmAgentRequest,
+    "rehearsal": RehearsalAgentRequest,
+}
 """The request schema of every kind of agent that there is, by kind."""

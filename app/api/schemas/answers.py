@@ -7,10 +7,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.domain.meeting import Changed
-from app.domain.operation_terms import OperationStatus
-from app.domain.outcome import Completeness, DeciderKind, DecisionSource, Result, StopReason
-from app.domain.state import Status
+from app.domain.meeting.meeting import Changed
+from app.domain.meeting.outcome import (
+    Completeness,
+    DeciderKind,
+    DecisionSource,
+    Result,
+    StopReason,
+)
+from app.domain.meeting.state import Status
+from app.domain.operation.terms import OperationStatus
 
 Record = dict[str, Any]
 Consensus = Literal["FULL_CONSENSUS", "MAJORITY_CONSENSUS", "NO_CONSENSUS"] | None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.api.schemas.words import MAY_BE_EMPTY, Wire
+from app.api.schemas.text_types import MAY_BE_EMPTY, Wire
 
 
 class CancelRequest(Wire):

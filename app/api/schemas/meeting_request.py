@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from app.api.schemas.later_fields import Webhook
 from app.api.schemas.parts import (
     Seconds,
     WireArbiter,
@@ -16,7 +15,7 @@ from app.api.schemas.parts import (
     WireGate,
     WireMaterial,
 )
-from app.api.schemas.words import (
+from app.api.schemas.text_types import (
     MAY_BE_EMPTY,
     ON_ONE_LINE,
     SAYS_SOMETHING,
@@ -25,10 +24,11 @@ from app.api.schemas.words import (
     Wire,
     Word,
 )
-from app.domain.meeting import Identities, Language
-from app.domain.summary import MOST_MOTION_CHARACTERS
+from app.api.schemas.unsupported_fields import Webhook
+from app.domain.meeting.meeting import Identities, Language
+from app.domain.rounds.summary import MOST_MOTION_CHARACTERS
 from app.formats import FORMATS
-from app.formats.format import Format
+from app.formats.shared.format import Format
 
 DEFAULT_FORMAT = "roundtable"
 KNOWN_FORMATS = ("roundtable", "debate", "poll", "vote", "council", "review")

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.api.schemas.words import ON_ONE_LINE, SAYS_SOMETHING, AgentName, Url, Wire, Word
+from app.api.schemas.text_types import ON_ONE_LINE, SAYS_SOMETHING, AgentName, Url, Wire, Word
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 

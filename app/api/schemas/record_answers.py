@@ -27,9 +27,9 @@ from app.api.schemas.answers import (
     Spent,
     StallShown,
 )
-from app.domain.meeting import Changed, Language
-from app.domain.outcome import Completeness, DecisionSource, Result, StopReason
-from app.domain.state import Status
+from app.domain.meeting.meeting import Changed, Language
+from app.domain.meeting.outcome import Completeness, DecisionSource, Result, StopReason
+from app.domain.meeting.state import Status
 
 Stalled = Annotated[
     StallShown | None,

@@ -8,9 +8,9 @@ from pydantic import ConfigDict, Field
 
 from app.api.schemas.meeting_request import WireLimits
 from app.api.schemas.parts import WireMaterial
-from app.api.schemas.words import SAYS_SOMETHING, Wire
+from app.api.schemas.text_types import SAYS_SOMETHING, Wire
 from app.coordinator.resuming import MOST_NOTE_CHARACTERS
-from app.domain.meeting import Changed
+from app.domain.meeting.meeting import Changed
 
 
 def _without_defaults(schema: dict[str, Any]) -> None:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.api.schemas.words import MAY_BE_EMPTY, ON_ONE_LINE, SAYS_SOMETHING, Wire
-from app.domain.arbitration import MOST_REASON_CHARACTERS
+from app.api.schemas.text_types import MAY_BE_EMPTY, ON_ONE_LINE, SAYS_SOMETHING, Wire
+from app.domain.ending.arbitration import MOST_REASON_CHARACTERS
 
 
 class RulingRequest(Wire):

@@ -1,0 +1,298 @@
+"""The vote (PROTOCOLS 7).
+
+Everybody is asked once for a ballot, and plain code counts them. When no option passes, the
+ladder that was fixed beforehand is climbed: a sure expert settles it, or those on either side
+read the other side's reasons and all vote again, or every option is laid out for whoever may
+decide. Below quorum nothing is decided, and a tie does not pass. Resumed where the ladder had
+been climbed to its end, everybody votes once more and the ladder is climbed from its foot again;
+where it had not, it is climbed further.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from app.domain.ending.cut_short import cut_short
+from app.domain.meeting import events
+from app.domain.meeting.meeting import Meeting
+from app.domain.meeting.outcome import (
+    DecidedBy,
+    DecisionSource,
+    Degradation,
+    Outcome,
+    Result,
+    StopReason,
+)
+from app.domain.replies.reading import Reply
+from app.domain.steps import Conversation, Part, gather, note
+from app.domain.values import Json
+from app.formats.shared.arbitrating import ArbitrationResult, arbitrate_if_open
+from app.formats.shared.closing import missing_replies
+from app.formats.shared.counted import confirm, result_of_count, unconfirmed
+from app.formats.shared.format import Format, in_turn
+from app.formats.shared.rounds import (
+    Ending,
+    rounds_used_up,
+    split_found,
+    stop_after,
+    until_stopped,
+)
+from app.formats.vote.balloting import Balloting, refused_abstention
+from app.formats.vote.counting import ExpertOverride, Reason, Rules, expert_override
+from app.formats.vote.findings import (
+    handoff,
+    question_of,
+    vote_degradation,
+    vote_dissents,
+    vote_findings,
+    vote_numbers,
+)
+from app.formats.vote.questions import (
+    ballot_questions,
+    deliberation_questions,
+    matter_for_arbiter,
+    plan,
+)
+from app.formats.vote.rules import VoteRules, ladder, revotes, vote_faults
+
+_PERSPECTIVES = ("maker", "keeper", "user", "payer", "doubter")
+_DECIDED = frozenset({StopReason.COMPLETED, StopReason.RULING})
+
+
+@dataclass(slots=True)
+class _Vote:
+    """What is known so far."""
+
+    meeting: Meeting
+    rules: Rules
+    ballots: list[Balloting] = field(default_factory=list[Balloting])
+    talks: list[tuple[Reply, ...]] = field(default_factory=list[tuple[Reply, ...]])
+    steps: list[dict[str, Json]] = field(default_factory=list[dict[str, Json]])
+    """What was done from the ladder, in order."""
+    override: ExpertOverride | None = None
+    settled: ArbitrationResult = field(
+        default_factory=lambda: ArbitrationResult(StopReason.THRESHOLD)
+    )
+
+    @property
+    def last(self) -> Balloting | None:
+        return self.ballots[-1] if self.ballots else None
+
+    @property
+    def chosen(self) -> str | None:
+        if self.settled.choice is not None:
+            return self.settled.choice.text
+        if self.override is not None:
+            return self.override.option
+        return self.last.tally.passed if self.last else None
+
+    @property
+    def escalated(self) -> bool:
+        """Whether the ladder has been climbed to that step after the last ballot."""
+        held = len(self.ballots)
+        return any(step["step"] == "escalate" and step["round"] == held for step in self.steps)
+
+    @property
+    def talk(self) -> tuple[Reply, ...]:
+        """What was answered to the others' reasons since the last ballot."""
+        last, number = self.talks[-1] if self.talks else (), len(self.ballots) + 1
+        return last if last and last[0].round == number else ()
+
+
+def hold(meeting: Meeting) -> Conversation:
+    vote = _Vote(meeting, Rules.read(meeting.rules))
+    stopped_by = yield from until_stopped(_decide(vote))
+    vote.settled = yield from _arbitrate(vote, stopped_by)
+    ending = Ending(vote.settled.stopped_by)
+    if vote.chosen is not None:
+        ending = yield from confirm(meeting, vote.chosen, len(vote.ballots), ending.stopped_by)
+    return _outcome(vote, ending)
+
+
+# --- from the first ballot up the ladder --------------------------------------------------------
+
+
+def _decide(vote: _Vote) -> Part[StopReason]:
+    """A ballot and the ladder; once more after each resuming of a vote that had ended so."""
+    while True:
+        ended = yield from _climb(vote)
+        held = len(vote.ballots)
+        if ended is StopReason.COMPLETED or held > vote.meeting.resumed_after:
+            return ended
+        if rounds_used_up(vote.meeting, held):
+            return StopReason.ROUNDS
+
+
+def _climb(vote: _Vote) -> Part[StopReason]:
+    ended = yield from _hold_ballot(vote, talked=False)
+    climbed: list[str] = []
+    for rung in ladder(vote.meeting):
+        if ended is not None or "escalate" in climbed:
+            break
+        if rung == "expert":
+            ended = _ask_experts(vote)
+        elif rung == "deliberate":
+            ended = yield from _talk_it_over(vote, experts="expert" in climbed)
+        else:
+            arbiter = vote.meeting.arbiter
+            to = {} if arbiter is None else {"to": arbiter.shown}
+            vote.steps.append({"step": "escalate", "round": len(vote.ballots), **to})
+        climbed.append(rung)
+    return ended or _stop_of(vote, StopReason.THRESHOLD)
+
+
+def _hold_ballot(vote: _Vote, *, talked: bool) -> Part[StopReason | None]:
+    """Everybody votes; None when no option passes and the ladder may go on.
+
+    ``talked``: before it, reasons are put to those who have to answer them.
+    """
+    number, meeting = len(vote.ballots) + 1, vote.meeting
+    motion = meeting.motion
+    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
+    if talked:
+        asks = deliberation_questions(meeting, vote.ballots[-1])
+        vote.talks.append((yield from gather(*asks)))
+    replies = yield from gather(*ballot_questions(meeting, vote.last, vote.talk))
+    held = Balloting.of(meeting, vote.rules, replies, vote.last)
+    vote.ballots.append(held)
+    yield from _tell(vote, held)
+    if held.tally.passed is not None:
+        return StopReason.COMPLETED
+    if held.tally.reason in (Reason.QUORUM, Reason.ABSTENTION):
+        return _stop_of(vote, StopReason.QUORUM)
+    return None
+
+
+def _stop_of(vote: _Vote, otherwise: StopReason) -> StopReason:
+    """What ended a vote that passed nothing: a limit that kept ballots out, or the rules."""
+    replies = vote.ballots[-1].replies
+    return cut_short(replies) or otherwise
+
+
+def _ask_experts(vote: _Vote) -> StopReason | None:
+    held = vote.ballots[-1]
+    vote.override = expert_override(held.ballots.values())
+    experts = list(vote.override.experts) if vote.override else []
+    if any(seat.expert for seat in vote.meeting.seats):
+        vote.steps.append({"step": "expert", "round": held.number, "experts": experts})
+    return StopReason.COMPLETED if vote.override else None
+
+
+def _talk_it_over(vote: _Vote, *, experts: bool) -> Part[StopReason | None]:
+    """Reasons are exchanged and all vote again, as often as was fixed beforehand."""
+    for _ in range(revotes(vote.meeting)):
+        if not vote.ballots[-1].tally.leaders:
+            return None  # Nobody voted for anything, so there are no reasons to exchange.
+        stop = yield from stop_after(vote.ballots, vote.meeting, agreed=False)
+        if stop is not None:
+            return stop
+        vote.steps.append({"step": "deliberate", "round": len(vote.ballots) + 1})
+        ended = yield from _hold_ballot(vote, talked=True)
+        if ended is None and experts:
+            ended = _ask_experts(vote)
+        if ended is not None:
+            return ended
+    return None
+
+
+def _tell(vote: _Vote, held: Balloting) -> Part[None]:
+    number = held.number
+    yield from note(
+        f"round-{number}/tally", events.TALLY_COMPUTED, round=number, **held.tally.record()
+    )
+    yield from note(
+        f"round-{number}/close",
+        events.ROUND_CLOSED,
+        round=number,
+        motion=vote.meeting.motion,
+        stances={},
+        ballots=held.cast,
+        counts=held.counts,
+        consensus=None,
+        progress=held.progress.record(),
+        effective_participants=held.effective,
+    )
+
+
+def _arbitrate(vote: _Vote, stopped_by: StopReason) -> Part[ArbitrationResult]:
+    """Every option goes to the arbiter, if there is one (PROTOCOLS 7, escalate and quorum).
+
+    A ladder that was fixed without that step is not made longer.
+    """
+    meeting, last = vote.meeting, vote.last
+    handed_on = stopped_by is not StopReason.THRESHOLD or vote.escalated
+    if last is None or vote.chosen is not None or not handed_on:
+        return ArbitrationResult(stopped_by)
+    matter = matter_for_arbiter(meeting, last)
+    return (yield from arbitrate_if_open(meeting, stopped_by, last.number, matter))
+
+
+# --- the end ------------------------------------------------------------------------------------
+
+
+def _outcome(vote: _Vote, ending: Ending) -> Outcome:
+    decided = ending.stopped_by in _DECIDED
+    last = vote.last
+    counted = last.replies if last else ()
+    result, completeness = result_of_count(vote.meeting, ending, counted, decided=decided)
+    chosen = vote.chosen if decided else None
+    return Outcome(
+        result=result,
+        stopped_by=ending.stopped_by,
+        completeness=completeness,
+        decision=chosen,
+        decision_source=_source(vote) if chosen else None,
+        decided_by=_decided_by(vote) if chosen else None,
+        effective_participants=last.effective if last else 0,
+        dissents=(vote_dissents(last, chosen) if last and chosen else ()) + ending.dissents(),
+        numbers_name="tally",
+        numbers=vote_numbers(vote.meeting, vote.ballots, vote.steps),
+        findings=_findings(vote, ending, result),
+        degradation=_degradation(vote, ending),
+    )
+
+
+def _source(vote: _Vote) -> DecisionSource:
+    return "option" if vote.settled.ruling is None else "ruling"
+
+
+def _decided_by(vote: _Vote) -> DecidedBy:
+    if vote.settled.decided_by is not None:
+        return vote.settled.decided_by
+    question = question_of(vote.meeting)
+    if vote.override is not None:
+        return DecidedBy("expert", ", ".join(vote.override.experts), question)
+    return DecidedBy("vote", vote.rules.protocol.value, question)
+
+
+def _findings(vote: _Vote, ending: Ending, result: Result) -> dict[str, Json]:
+    found = vote_findings(vote.meeting, vote.ballots)
+    found |= split_found(vote.settled, vote.ballots, vote.meeting)
+    found |= vote.settled.findings() | ending.findings()
+    if vote.last is not None and result is Result.UNDECIDED:
+        found["handoff"] = handoff(vote.meeting, vote.last, escalated=vote.escalated)
+    return found
+
+
+def _degradation(vote: _Vote, ending: Ending) -> tuple[Degradation, ...]:
+    silent = missing_replies(
+        [reply for reply in held.replies if not refused_abstention(reply)] for held in vote.ballots
+    )
+    own = vote_degradation(vote.ballots, vote.talks)
+    decided = ending.stopped_by in _DECIDED
+    return silent + own + unconfirmed(vote.meeting, ending, decided=decided)
+
+
+FORMAT = Format(
+    name="vote",
+    version=1,
+    hold=hold,
+    plan=plan,
+    perspectives=lambda topic, rules, count: in_turn(_PERSPECTIVES, count),
+    rules=VoteRules,
+    usual_seats=lambda rules: 3,
+    faults=vote_faults,
+    fewest_seats=2,
+    uses=frozenset({"arbiter", "options", "domains"}),
+    package=__package__,
+)
