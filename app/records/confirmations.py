@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from app.domain.meeting.events import COMPLETION_CLOSED, COMPLETION_NUDGED
+from app.domain.meeting.history import History, Recorded
 from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, table
-from app.records.history import History, Recorded
 
 
 def confirmations(words: Words, past: History) -> Iterator[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from app.domain.errors import MeetingNotEnded
 from app.domain.meeting.events import Event
+from app.domain.meeting.history import History, history
 from app.domain.values import Json
 from app.records.catalogue import WORDS, Words
 from app.records.debate import proposal_texts
-from app.records.history import History, history
 
 _MOST_TITLE_CHARACTERS = 160
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from app.domain.meeting.history import History
 from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline
-from app.records.history import History
 from app.records.operations import degradations_of
 
 Safe = Callable[[str], str]

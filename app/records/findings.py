@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from app.domain.meeting.history import History
+from app.domain.meeting.rounds_held import RoundHeld
 from app.domain.values import Json
 from app.records.ballots import is_vote, vote_result
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.degradation import Safe, bullets
-from app.records.history import History
 from app.records.operations import open_saves
 from app.records.reviews import rounds_compared
-from app.records.rounds import RoundHeld
 from app.records.stalls import stall_sentence
 from app.records.verdict import counts_ballots, numbers_of
 

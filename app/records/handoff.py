@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from app.domain.errors import MeetingNotEnded
 from app.domain.meeting.events import Event
+from app.domain.meeting.history import History, history
 from app.domain.values import Json, rfc3339
 from app.records.catalogue import WORDS, Words
 from app.records.containment import front_matter, inline, plain, quoted
@@ -23,7 +24,6 @@ from app.records.degradation import (
 )
 from app.records.findings import open_points
 from app.records.header import material_in
-from app.records.history import History, history
 from app.records.minutes import short
 from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
 from app.records.positions import candidates, criteria, excerpts, settled, sides

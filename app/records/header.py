@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from app.domain.meeting.history import History
 from app.domain.meeting.meeting import Meeting, Seat
 from app.domain.meeting.resumption import version_in
 from app.domain.values import Json
@@ -11,7 +12,6 @@ from app.records import debate
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.degradation import bullets
-from app.records.history import History
 
 _STANCE_FORMATS = frozenset({"roundtable"})
 

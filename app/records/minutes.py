@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from app.domain.meeting.events import Event
+from app.domain.meeting.history import History, history
 from app.domain.meeting.outcome import outcome_record
 from app.domain.values import Json, rfc3339
 from app.records.catalogue import WORDS, Words
@@ -25,7 +26,6 @@ from app.records.findings import (
     views,
 )
 from app.records.header import counting, limits, participants, question
-from app.records.history import History, history
 from app.records.html import html_page
 from app.records.operations import saved_elsewhere
 from app.records.reviews import objections

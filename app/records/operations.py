@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
+from app.domain.meeting.history import History
 from app.domain.values import Json
 from app.records.catalogue import WORDS, Words
 from app.records.containment import inline, table
-from app.records.history import History
 from app.records.reasons import reason_in
 
 _CONFIRMED = "confirmed"

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from app.domain.meeting.events import COMPLETION_CLOSED
+from app.domain.meeting.history import History
 from app.domain.meeting.resumption import version_in
+from app.domain.meeting.rounds_held import ReplyGiven, RoundHeld
 from app.domain.replies.text import clean, one_line, without_thinking
 from app.domain.rounds.summary import first_sentence
 from app.domain.values import Json
 from app.records.decided import last_motion
-from app.records.history import History
-from app.records.rounds import ReplyGiven, RoundHeld
 from app.records.rulings import Question
 
 _MOST_EXCERPT_CHARACTERS = 4_000

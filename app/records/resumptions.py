@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from app.domain.meeting.earlier_legs import EarlierLeg
+from app.domain.meeting.history import History
 from app.domain.meeting.meeting import Limits
 from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.degradation import bullets
-from app.records.earlier_legs import EarlierLeg
 from app.records.header import material_line
-from app.records.history import History
 from app.records.verdict import cancelled, stopped
 
 

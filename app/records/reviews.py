@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from app.domain.meeting.history import History
 from app.domain.meeting.meeting import Criterion
+from app.domain.meeting.rounds_held import ReplyGiven, RoundHeld
 from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.degradation import bullets
 from app.records.header import material_in
-from app.records.history import History
-from app.records.rounds import ReplyGiven, RoundHeld
 
 
 def is_review(closed: Mapping[str, Json]) -> bool:

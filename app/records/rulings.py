@@ -12,12 +12,12 @@ from typing import Literal
 
 from app.domain.ending.arbitration import Choice
 from app.domain.meeting.events import ARBITRATION_EXPIRED, ARBITRATION_OPENED, ARBITRATION_RULED
+from app.domain.meeting.history import History, Recorded
 from app.domain.meeting.meeting import Arbiter
 from app.domain.values import Json, rfc3339
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted
 from app.records.degradation import bullets
-from app.records.history import History, Recorded
 
 State = Literal["open", "ruled", "expired", "overtaken"]
 """``overtaken``: the meeting ended, by a cancel or a limit, before there was a ruling."""

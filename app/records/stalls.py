@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 
+from app.domain.meeting.history import History
+from app.domain.meeting.rounds_held import RoundHeld
 from app.domain.rounds.progress import StallKind
 from app.domain.values import Json
 from app.records.catalogue import Words
 from app.records.containment import inline
 from app.records.degradation import Safe
-from app.records.history import History
-from app.records.rounds import RoundHeld
 
 _EXTERNAL_WAIT = StallKind.EXTERNAL_WAIT.value
 

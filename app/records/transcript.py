@@ -6,6 +6,8 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from app.domain.meeting.history import History
+from app.domain.meeting.rounds_held import ReplyGiven, RoundHeld
 from app.domain.values import Json
 from app.formats.roundtable.stance import Stance
 from app.records.ballots import ballot_cell, is_vote, vote_tables
@@ -13,11 +15,9 @@ from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.councils import council_tables, is_council, letters_table
 from app.records.figures import figures
-from app.records.history import History
 from app.records.polls import is_poll, poll_tables
 from app.records.resumptions import resumption
 from app.records.reviews import draft_of, round_summary
-from app.records.rounds import ReplyGiven, RoundHeld
 from app.records.stalls import stalls_in
 
 _TALK = "deliberation"

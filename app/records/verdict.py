@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from app.domain.meeting.history import History
 from app.domain.values import Json
 from app.records import debate
 from app.records.ballots import is_vote, ladder_steps, vote_tables
@@ -12,7 +13,6 @@ from app.records.containment import inline, quoted, table
 from app.records.councils import council_outcome
 from app.records.degradation import bullets
 from app.records.figures import figures
-from app.records.history import History
 from app.records.polls import is_poll, poll_tables
 from app.records.reviews import review_outcome
 

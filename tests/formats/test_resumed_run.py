@@ -13,8 +13,8 @@ import pytest
 from app.coordinator.resuming import ResumeMeeting
 from app.domain.errors import MeetingEnded
 from app.domain.meeting.events import REPLY_RECEIVED, ROUND_CLOSED, ROUND_STARTED, Event
+from app.domain.meeting.history import rounds_record
 from app.domain.meeting.meeting import Limits
-from app.records.history import rounds_record
 from tests.coordinator.table import Table, ended, stances
 from tests.coordinator.test_crash import lived
 from tests.golden.recording import PLAYS

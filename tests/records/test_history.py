@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.meeting import events
-from app.records.history import history, rounds_record
+from app.domain.meeting.history import history, rounds_record
 from tests.records.held import Log, answers, ended, meeting, three_rounds
 
 

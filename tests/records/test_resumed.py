@@ -12,12 +12,12 @@ from app.domain.ending.arbitration import Choice
 from app.domain.errors import MeetingNotEnded
 from app.domain.meeting import events
 from app.domain.meeting.events import Event
+from app.domain.meeting.history import history
 from app.domain.meeting.meeting import CompletionGate, Language, Limits
 from app.outbound.minutes_folder import file_name, write_minutes
 from app.records.catalogue import WORDS
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json
-from app.records.history import history
 from app.records.minutes import minutes_json, minutes_markdown
 from app.records.rulings import questions
 from tests.formats.council.test_story import answers as council_answers

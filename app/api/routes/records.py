@@ -16,10 +16,10 @@ from app.api.services import Given
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import MeetingNotEnded
 from app.domain.meeting.events import MEETING_ENDED, MEETING_RESUMED, Event
+from app.domain.meeting.history import rounds_record
 from app.domain.meeting.outcome import Result
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown
-from app.records.history import rounds_record
 from app.records.html import CONTENT_SECURITY_POLICY
 from app.records.listings import objections_record, votes_record
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown

@@ -12,14 +12,14 @@ from datetime import datetime
 
 from app.domain.meeting import events
 from app.domain.meeting.cancellation import may_be_paid
+from app.domain.meeting.earlier_legs import EarlierLeg
 from app.domain.meeting.events import Event
 from app.domain.meeting.meeting import Meeting
 from app.domain.meeting.resumption import resumed
+from app.domain.meeting.rounds_held import ReplyGiven, RoundHeld
 from app.domain.meeting.state import asked_in
 from app.domain.money import NOTHING, Cost
 from app.domain.values import Json, rfc3339
-from app.records.earlier_legs import EarlierLeg
-from app.records.rounds import ReplyGiven, RoundHeld
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,16 @@ class History:
     @property
     def ended(self) -> bool:
         return self.decision is not None
+
+    @property
+    def findings(self) -> Mapping[str, Json]:
+        """What the format found beside the result; nothing before the decision."""
+        return self.decision or {}
+
+    @property
+    def numbers(self) -> Mapping[str, Json]:
+        """The format's own object with the numbers; nothing before the decision."""
+        return {} if self.decision is None else self.decision[self.decision["numbers_name"]]
 
     @property
     def status(self) -> str:
