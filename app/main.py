@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import structlog
 from fastapi import FastAPI
@@ -15,7 +16,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.agents.connections import Connections
 from app.agents.directory import AgentDirectory, ModelDefaults, default_settings
-from app.agents.kinds import read_settings, stored_record
 from app.api.application import create_api
 from app.api.services import Services
 from app.coordinator.drafting import Drafting
@@ -24,7 +24,7 @@ from app.coordinator.reconciling import Reconciliation
 from app.coordinator.runner import Runner
 from app.coordinator.service import MeetingService
 from app.dispatch.embedded import EmbeddedDispatch
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Language
 from app.domain.values import Json
 from app.formats import FORMATS
@@ -110,19 +110,15 @@ async def running(settings: Settings) -> AsyncIterator[Services]:
     async def check(name: str) -> Mapping[str, Json]:
         return (await directory.check(await directory.find(name))).record()
 
-    async def ready() -> Mapping[str, bool]:
-        return {"database": await _answers(database), "engine": log.writing}
-
     services = Services(
         meetings=service,
         archive=SqlArchive(database),
         tail=log,
         agents=agent_store,
-        agent_settings=lambda given: stored_record(read_settings(given)),
         agent_check=check,
         reconcile=reconciliation.look,
         clock=clock,
-        ready=ready,
+        ready=partial(readiness, database, log),
         shutdown=asyncio.Event(),
     )
     try:
@@ -156,6 +152,11 @@ def _defaults(settings: Settings) -> ModelDefaults:
         anthropic_api_key=settings.anthropic_api_key,
         openai_api_key=settings.openai_api_key,
     )
+
+
+async def readiness(database: Database, log: SqlEventLog) -> Mapping[str, bool]:
+    """What has to be well for a request to be served, each under the name that callers read."""
+    return {"database": await _answers(database), "engine": log.writing}
 
 
 async def _answers(database: Database) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from app.agent_kinds import AgentSettings, LlmSettings, RehearsalSettings, read_settings
 from app.agents.check import CheckReport, check
 from app.agents.connections import Connections
-from app.agents.kinds import LlmSettings, RehearsalSettings, read_settings
 from app.agents.llm import LlmAgent
 from app.agents.prices import highest_price
 from app.agents.rehearsal import RehearsalAgent
@@ -34,7 +34,7 @@ _MOST_BUILT = 256
 _MOST_NAME_CHARACTERS = 64
 
 Stored = Callable[[str], Awaitable[Mapping[str, Any] | None]]
-"""An agent's stored record by its name, or None; what ``kinds.stored_record`` made."""
+"""An agent's stored record by its name, or None; what ``agent_kinds.stored_record`` made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class AgentDirectory:
             self._built.move_to_end(content)
         return agent
 
-    async def _build(self, settings: LlmSettings | RehearsalSettings) -> Agent:
+    async def _build(self, settings: AgentSettings) -> Agent:
         if isinstance(settings, RehearsalSettings):
             return RehearsalAgent(settings)
         price = None
@@ -126,7 +126,7 @@ class AgentDirectory:
         return LlmAgent(settings, self._connections, key, price)
 
 
-def default_settings(defaults: ModelDefaults) -> LlmSettings | RehearsalSettings:
+def default_settings(defaults: ModelDefaults) -> AgentSettings:
     """What ``default`` stands for unless an agent of that name is stored, in the API's order.
 
     Raises ``InvalidRequest``, its pointers named after the service's settings.
@@ -135,11 +135,11 @@ def default_settings(defaults: ModelDefaults) -> LlmSettings | RehearsalSettings
         return _default_model(defaults)
     for provider, model in _standard_models(defaults):
         if defaults.key_of(provider) is not None:
-            return LlmSettings(name=DEFAULT, model=model)
-    return RehearsalSettings(name=DEFAULT)
+            return LlmSettings(name=DEFAULT, kind="llm", model=model)
+    return RehearsalSettings(name=DEFAULT, kind="rehearsal")
 
 
-def _default_model(defaults: ModelDefaults) -> LlmSettings | RehearsalSettings:
+def _default_model(defaults: ModelDefaults) -> AgentSettings:
     key = defaults.default_api_key
     record = {
         "name": DEFAULT,
@@ -172,7 +172,7 @@ def _standard_models(defaults: ModelDefaults) -> list[tuple[str, str]]:
     return [(provider, defaults.standard), *others]
 
 
-def _read(record: Mapping[str, Any]) -> LlmSettings | RehearsalSettings:
+def _read(record: Mapping[str, Any]) -> AgentSettings:
     try:
         return read_settings(record)
     except InvalidRequest as error:

@@ -11,10 +11,8 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
-
+from app.agent_kinds import AnySecret, LlmSettings
 from app.agents.connections import Connections
-from app.agents.kinds import LlmSettings
 from app.coordinator.ports import AgentProfile, Answer, Request, StopState
 from app.domain.money import Price
 
@@ -36,7 +34,7 @@ class LlmAgent:
         self,
         settings: LlmSettings,
         connections: Connections,
-        key: SecretStr | None = None,
+        key: AnySecret | None = None,
         price: Price | None = None,
     ) -> None:
         self._settings = settings
@@ -49,7 +47,7 @@ class LlmAgent:
             model=settings.model,
             max_output_tokens=settings.max_output_tokens,
             price=price if settings.price is None else settings.price.price(),
-            expertise=settings.expertise,
+            expertise=settings.weights,
         )
 
     @property

@@ -6,7 +6,6 @@ Retries are off and timeouts are ours, so one call here is one request there.
 from __future__ import annotations
 
 import httpx2
-from pydantic import SecretStr
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import (
@@ -21,7 +20,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from app.agents.kinds import LlmSettings
+from app.agent_kinds import AnySecret, LlmSettings
 from app.agents.model_failures import agent_failure
 from app.agents.plain_text import MOST_MESSAGE_CHARACTERS, one_printable_line, storable
 from app.agents.prices import cost
@@ -46,7 +45,7 @@ class ModelClient:
     """
 
     def __init__(
-        self, settings: LlmSettings, key: SecretStr | None, http: httpx2.AsyncClient
+        self, settings: LlmSettings, key: AnySecret | None, http: httpx2.AsyncClient
     ) -> None:
         if key is None and settings.base_url is None:
             raise AgentRejected(

@@ -24,7 +24,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from app.agents.kinds import LlmSettings
+from app.agent_kinds import LlmSettings
 from app.agents.plain_text import MOST_MESSAGE_CHARACTERS, one_printable_line
 from app.domain.errors import (
     AgentFailure,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from decimal import Decimal
 
-from app.agents.kinds import RehearsalSettings
+from app.agent_kinds import RehearsalSettings
 from app.agents.rehearsal_script import improvise
 from app.coordinator.ports import AgentProfile, Answer, FinishReason, Request, StopState, Usage
 from app.domain.money import Price
@@ -34,7 +34,7 @@ class RehearsalAgent:
             model=_MODEL,
             max_output_tokens=_longest(settings.script),
             price=self._price,
-            expertise=settings.expertise,
+            expertise=settings.weights,
         )
 
     @property

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from app.domain.errors import Fault
+from app.domain.errors import Fault, pointer_to
 
 MOST_FAULTS = 50
-_MOST_KEY_CHARACTERS = 64
 _SUBJECT = re.compile(r"^[A-Z]\w* should")
 _OF_THE_KEY = "[key]"
 """Pydantic's last step when a key itself is at fault, and not what stands under it."""
@@ -85,19 +84,14 @@ def _told(error: Any) -> str:
 
 
 def pointer(steps: Sequence[int | str]) -> str:
-    """The JSON pointer (RFC 6901) to a place in a document."""
-    return "".join(f"/{_escaped(str(step))}" for step in steps if step != _OF_THE_KEY)
+    """The JSON pointer to where pydantic found something wrong."""
+    return pointer_to(step for step in steps if step != _OF_THE_KEY)
 
 
 def fragment(pointer_: str) -> str:
     """A JSON pointer as RFC 9457 shows it: in a URI's fragment."""
     bare = pointer_.removeprefix("#")
     return "#" + quote(bare, safe="/~!$&'()*+,;=:@", errors="replace")
-
-
-def _escaped(step: str) -> str:
-    # Cut, since an unknown field may be named with a megabyte.
-    return step[:_MOST_KEY_CHARACTERS].replace("~", "~0").replace("/", "~1")
 
 
 def _sentence(message: str) -> str:

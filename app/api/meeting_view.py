@@ -7,8 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from app.domain.meeting.events import Event
-from app.domain.meeting.state import MeetingState, spent_record
+from app.domain.meeting.entries import Event
+from app.domain.meeting.state import MeetingState, ResumedAt, spent_record
+from app.domain.operation.terms import OperationStatus
 from app.domain.values import Json, rfc3339
 
 _T = TypeVar("_T", Decimal, int)
@@ -34,11 +35,12 @@ def meeting_view(
         "rules": dict(meeting.rules),
         "round": state.round,
         "spent": spent,
-        "remaining": _remaining(state, above, spent["seconds"]),
-        "outcome": state.outcome,
+        "remaining": _remaining(state, above, state.seconds(now)),
+        "outcome": None if state.outcome is None else state.outcome.record(),
         "pending_question": _question_view(state),
         "cancellation": cancellation_view(state),
         "operations": _operations(state),
+        "parked": None if state.parked is None else state.parked.record(),
         "parent_id": meeting.parent_id,
         "children": list(state.children),
         "resumptions": [_resumption_view(each) for each in state.resumptions],
@@ -54,30 +56,35 @@ def meeting_view(
 
 
 def cancellation_view(state: MeetingState) -> dict[str, Json] | None:
-    if state.cancellation is None:
-        return None
-    return dict(state.cancellation)
+    return None if state.cancellation is None else state.cancellation.record()
 
 
-def _resumption_view(resumption: Mapping[str, Json]) -> dict[str, Json]:
-    return {key: resumption[key] for key in ("changed", "note", "at")}
+def _resumption_view(resumption: ResumedAt) -> dict[str, Json]:
+    told = resumption.told
+    return {"changed": told.changed, "note": told.note, "at": rfc3339(resumption.at)}
 
 
 def _question_view(state: MeetingState) -> dict[str, Json] | None:
     """What waits for a ruling, from whom, and until when."""
-    asked = state.pending_question
-    if asked is None:
+    question = state.pending_question
+    if question is None:
         return None
-    fields = ("question", "choices", "scope", "arbiter", "deadline", "opened_at")
-    return {"id": asked["question_id"], **{field: asked[field] for field in fields}}
+    asked = question.asked.record()
+    fields = ("question", "choices", "scope", "arbiter", "deadline")
+    return {
+        "id": question.asked.question_id,
+        **{field: asked[field] for field in fields},
+        "opened_at": rfc3339(question.opened_at),
+    }
 
 
 def _operations(state: MeetingState) -> dict[str, Json]:
     """How many the meeting is at work on, and of how many nobody can be sure."""
-    states = [record["state"] for record in state.operations.values()]
+    states = [operation.state for operation in state.operations.values()]
+    unsure = (OperationStatus.UNKNOWN, OperationStatus.HANDED_OVER)
     return {
-        "pending": states.count("requested"),
-        "unknown": states.count("unknown") + states.count("handed_over"),
+        "pending": states.count(OperationStatus.REQUESTED),
+        "unknown": sum(map(states.count, unsure)),
     }
 
 

@@ -13,6 +13,7 @@ from app.api.json_answer import JSON_TYPE
 from app.api.schemas import answers, record_answers
 from app.api.schemas.agent_request import AGENT_REQUESTS
 from app.api.schemas.cancel_request import CancelRequest
+from app.api.schemas.event_schemas import event_schemas
 from app.api.schemas.meeting_request import DEFAULT_FORMAT, MEETING_REQUESTS
 from app.api.schemas.resume_request import ResumeRequest
 from app.api.schemas.ruling_request import RulingRequest
@@ -33,7 +34,6 @@ _REF = "#/components/schemas/{model}"
 
 _ONLY_BY_REFERENCE: tuple[type[BaseModel], ...] = (
     answers.Problem,
-    answers.Event,
     answers.EventPage,
     record_answers.Minutes,
     record_answers.DecisionRecord,
@@ -53,7 +53,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
     )
     components: dict[str, Any] = document.setdefault("components", {})
     schemas: dict[str, Any] = components.setdefault("schemas", {})
-    schemas |= _request_schemas() | _answer_schemas()
+    schemas |= _request_schemas() | _answer_schemas() | event_schemas()
     components["schemas"] = dict(sorted(schemas.items()))
     components["requestBodies"] = _request_bodies()
     return document

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fastapi import Header, Path, Query, Request
 
 from app.api.problems import KINDS, PROBLEM_TYPE, invalid
 from app.domain.errors import Fault
+from app.formats import FORMATS
 
 MOST_PAGE = 200
-METADATA = "metadata."
+METADATA_PREFIX = "metadata."
 NO_CONTROLS = r"^[^\x00-\x1f\x7f]*$"
+
+if TYPE_CHECKING:
+    _FormatName: TypeAlias = str
+else:
+    # The formats are found at import, and the document is to list them.
+    _FormatName = Literal[tuple(FORMATS)]
 
 MeetingId = Annotated[
     str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$", examples=["mtg_01JD0Z3K7W"])
@@ -32,6 +39,7 @@ Search = Annotated[
         description="Full text; Japanese words are found too.",
     ),
 ]
+FormatWanted = Annotated[_FormatName | None, Query(alias="format")]
 Accept = Annotated[str | None, Header(include_in_schema=False)]
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
@@ -70,7 +78,7 @@ def _example(code: str) -> dict[str, Any]:
     return example
 
 
-_OPEN_ENDED = {"list_meetings": METADATA}
+_OPEN_ENDED = {"list_meetings": METADATA_PREFIX}
 _known: dict[str, frozenset[str]] = {}
 
 

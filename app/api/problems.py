@@ -40,6 +40,7 @@ KINDS: Mapping[str, Kind] = {
     "operation-unknown": Kind(409, "Nobody knows yet what became of an operation"),
     "parent-closed": Kind(409, "The parent meeting has ended or is being cancelled"),
     "request-in-progress": Kind(409, "The first request with this key is still being handled"),
+    "version-unknown": Kind(409, "The version of its format is not at hand here"),
     "body-too-large": Kind(413, "The body is too large"),
     "unsupported-media-type": Kind(415, "The body is not of a type that is read here"),
     "idempotency-key-reused": Kind(422, "This idempotency key came with another body before"),

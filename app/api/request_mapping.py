@@ -11,7 +11,6 @@ from pydantic import TypeAdapter
 from app.api.json_body import JsonBody, validated
 from app.api.schemas.meeting_request import (
     DEFAULT_FORMAT,
-    LATER_FORMATS,
     MEETING_REQUESTS,
     MeetingRequest,
     WireLimits,
@@ -20,7 +19,7 @@ from app.api.schemas.parts import WireArbiter, WireGate
 from app.api.schemas.resume_request import ResumeRequest
 from app.coordinator.commands import OpenMeeting, SeatWanted
 from app.coordinator.resuming import ResumeMeeting
-from app.domain.errors import Fault, InvalidRequest, NotBuiltYet
+from app.domain.errors import Fault, InvalidRequest
 from app.domain.meeting.meeting import (
     Arbiter,
     CompletionGate,
@@ -51,9 +50,6 @@ def wish_of(body: JsonBody) -> OpenMeeting:
 def _format_name(content: Any) -> str:
     name = content.get("format", DEFAULT_FORMAT) if isinstance(content, dict) else DEFAULT_FORMAT
     known = ", ".join(sorted(MEETING_REQUESTS))
-    if isinstance(name, str) and name in LATER_FORMATS:
-        detail = f"The format {name} is not available in this version yet; there is: {known}."
-        raise NotBuiltYet(Fault("/format", detail))
     if not isinstance(name, str) or name not in MEETING_REQUESTS:
         raise InvalidRequest(Fault("/format", f"This should be one of: {known}."))
     return name

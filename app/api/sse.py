@@ -2,8 +2,9 @@
 
 sse-starlette's response is made for a generator of events: for each chunk it opens a cancel
 scope, and each connection costs it a task group. With a thousand readers of one meeting that
-work is most of the cost, so this is a small response of our own. Keeping a slow reader's time and
-pinging are left to one pulse per connection, and a chunk costs no more than its ``send``.
+is too much of the cost, so this is a small response of our own. Keeping a slow reader's time and
+pinging are left to one pulse per connection, and a chunk costs no more than its ``send``. The
+figures of both are in ``docs/decisions/0005-streams.md``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 EVENT_STREAM = "text/event-stream"
 RETRY = b"retry: 2000\n\n"
 PING = b": ping\n\n"
+_END = {"type": "http.response.body", "body": b"", "more_body": False}
 
 _PULSES_PER_PING = 3
 
@@ -52,6 +54,7 @@ class EventStream(Response):
         self._ping_seconds = ping_seconds
         self._send_seconds = send_seconds
         self._sending_since: float | None = None
+        self._pinging = False
 
     def init_headers(self, headers: Any = None) -> None:
         super().init_headers(headers)
@@ -66,13 +69,13 @@ class EventStream(Response):
         try:
             await asyncio.wait((delivery, *others), return_when=asyncio.FIRST_COMPLETED)
             # A reader that takes nothing would hold the end of the process up.
-            cut_off = pulse.done() or self._sending_since is not None
+            cut_off = pulse.done() or self._pinging or self._sending_since is not None
         finally:
             await _cancelled(delivery, *others)
         if delivery.done() and not delivery.cancelled():
             delivery.result()
         if not cut_off:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            await send(_END)
 
     async def _deliver(self, send: Send) -> None:
         loop = asyncio.get_running_loop()
@@ -81,6 +84,10 @@ class EventStream(Response):
             self._sending_since = loop.time()
             await send({"type": "http.response.body", "body": frames, "more_body": True})
             self._sending_since = None
+        # The end is watched like the rest, for a reader may have stopped just before it; the time
+        # stays noted, so that it is not sent twice.
+        self._sending_since = loop.time()
+        await send(_END)
 
     async def _beat(self, send: Send) -> None:
         """Send the regular comment; come back when the reader has stopped reading."""
@@ -94,15 +101,17 @@ class EventStream(Response):
                 return
             if since is None and now >= next_ping:
                 next_ping = now + self._ping_seconds
-                if not await self._sent_in_time(send, PING):
+                if not await self._pinged_in_time(send):
                     return
 
-    async def _sent_in_time(self, send: Send, body: bytes) -> bool:
+    async def _pinged_in_time(self, send: Send) -> bool:
+        self._pinging = True
         try:
             async with asyncio.timeout(self._send_seconds):
-                await send({"type": "http.response.body", "body": body, "more_body": True})
+                await send({"type": "http.response.body", "body": PING, "more_body": True})
         except TimeoutError:
             return False
+        self._pinging = False
         return True
 
 

@@ -49,7 +49,8 @@ def _told(event: dict[str, Any]) -> str:
         case "summary.updated":
             return f"motion is now: {_short(content['motion'])}"
         case "decision.recorded":
-            return f"{content['result']}: {_short(content['decision'] or '-')}"
+            outcome = content["outcome"]
+            return f"{outcome['result']}: {_short(outcome['decision'] or '-')}"
         case "minutes.written":
             return str(content["path"])
         case "meeting.ended":

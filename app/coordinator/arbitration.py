@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from typing import cast
 
 from app.coordinator.asker import Asker
 from app.coordinator.journal import Journal
 from app.coordinator.pausing import Paused
 from app.coordinator.ports import Clock
 from app.domain.ending.arbitration import Ruling, RulingReading, ruling_deadline
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Content, Entry, Event
+from app.domain.meeting.events import ArbitrationExpired, ArbitrationOpened, ArbitrationRuled
 from app.domain.meeting.meeting import ARBITER, Arbiter
 from app.domain.meeting.outcome import StopReason
 from app.domain.replies.reading import Reply, ReplyStatus
 from app.domain.steps import Arbitrate, Ask, Stopped
-from app.domain.values import Json, rfc3339
 
 RULED = "/ruled"
 _EXPIRED = "/expired"
@@ -56,12 +56,12 @@ class Arbitration:
         while True:
             ruled = self._journal.find(self._key + RULED)
             if ruled is not None:
-                return Ruling.read(ruled.data)
+                return cast("ArbitrationRuled", ruled.content).ruling
             if self._journal.state.cancellation is not None:
                 raise Stopped(StopReason.CANCELLATION)
             expired = self._journal.find(self._key + _EXPIRED)
             if expired is not None:
-                if expired.data.get("reason") == ReplyStatus.BUDGET:
+                if cast("ArbitrationExpired", expired.content).reason == ReplyStatus.BUDGET:
                     raise Stopped(StopReason.BUDGET)
                 return None
             if self._clock.now() >= deadline:
@@ -76,31 +76,24 @@ class Arbitration:
         has ended the meeting already (PROTOCOLS 11, arbitration)."""
         opened = self._journal.find(self._key)
         if opened is None:
-            if self._journal.state.cancellation is not None:
-                raise Stopped(StopReason.CANCELLATION)
-            if self._clock.now() >= self._asker.talk_deadline:
-                raise Stopped(StopReason.DEADLINE)
-            if self._asker.budget_spent:
-                raise Stopped(StopReason.BUDGET)
+            self._asker.stop_if_talk_is_over()
             opened = await self._open()
-        return datetime.fromisoformat(opened.data["deadline"])
+        return cast("ArbitrationOpened", opened.content).deadline
 
     async def _open(self) -> Event:
         now = self._clock.now()
         seconds = self._journal.state.meeting.limits.arbitration_seconds
         deadline = ruling_deadline(now, seconds, self._asker.talk_deadline)
-        content = {
-            "question_id": self._key,
-            "round": self._step.round,
-            "question": self._step.question,
-            "choices": [choice.record() for choice in self._step.choices],
-            "scope": self._step.scope,
-            "deadline": rfc3339(deadline),
-            "arbiter": self._arbiter.record(),
-        }
-        while not await self._journal.append_if_unchanged(
-            Entry(events.ARBITRATION_OPENED, content, now, self._key)
-        ):
+        opened = ArbitrationOpened(
+            question_id=self._key,
+            round=self._step.round,
+            question=self._step.question,
+            choices=self._step.choices,
+            scope=self._step.scope,
+            deadline=deadline,
+            arbiter=self._arbiter,
+        )
+        while not await self._journal.append_if_unchanged(Entry(opened, now, self._key)):
             # News of another meeting, or of a save, keeps no question from being opened.
             if self._journal.state.cancellation is not None:
                 raise Stopped(StopReason.CANCELLATION)
@@ -118,13 +111,15 @@ class Arbitration:
         if not reply.usable:
             await self._expire(reply.status)
             return
-        ruling = Ruling(
-            reply.values["choice"],
-            reply.values["ruling_reason"],
-            self._arbiter.shown,
-            reply.values["conditions"],
+        ruled = ArbitrationRuled(
+            question_id=self._key,
+            round=self._step.round,
+            choice=reply.values["choice"],
+            reason=reply.values["ruling_reason"],
+            decided_by=self._arbiter.shown,
+            conditions=reply.values["conditions"],
         )
-        await self._record(events.ARBITRATION_RULED, RULED, ruling.record())
+        await self._close(RULED, ruled)
 
     async def _reply(self, ask: Ask, deadline: datetime) -> Reply | None:
         task = self._asker.start(ask)
@@ -133,20 +128,16 @@ class Arbitration:
         timer.cancel()
         return None if task.cancelled() else task.result()
 
-    async def _expire(self, reason: str) -> None:
+    async def _expire(self, reason: ReplyStatus) -> None:
         """Close the question without a ruling; ``reason`` is that of a missing reply."""
-        await self._record(events.ARBITRATION_EXPIRED, _EXPIRED, {"reason": str(reason)})
-
-    async def _record(self, type_: str, end: str, content: dict[str, Json]) -> None:
-        entry: dict[str, Json] = {
-            "question_id": self._key,
-            "round": self._step.round,
-            **content,
-        }
-        # A ruling or a cancel that comes in at this very moment was there first, and counts.
-        await self._journal.append_if_unchanged(
-            Entry(type_, entry, self._clock.now(), self._key + end)
+        expired = ArbitrationExpired(
+            question_id=self._key, round=self._step.round, reason=reason.value
         )
+        await self._close(_EXPIRED, expired)
+
+    async def _close(self, end: str, content: Content) -> None:
+        # A ruling or a cancel that comes in at this very moment was there first, and counts.
+        await self._journal.append_if_unchanged(Entry(content, self._clock.now(), self._key + end))
 
     def _question(self) -> Ask:
         return Ask(

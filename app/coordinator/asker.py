@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
 from app.coordinator.asking import Exchange, exchange, unanswered
 from app.coordinator.journal import Journal, belated
 from app.coordinator.ports import Agent, Clock, Prompt, Prompts, Request, Wording
-from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, recorded_reply
+from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, recorded_reply, replied
 from app.coordinator.request_counter import RequestCounter, most_cost
+from app.coordinator.stopping import stop_if_due
 from app.domain.meeting import events
+from app.domain.meeting.entries import Entry
 from app.domain.meeting.envelope import closing_seconds
-from app.domain.meeting.events import Entry
 from app.domain.meeting.meeting import ARBITER, CHAIR, SECRETARY
 from app.domain.money import Cost
 from app.domain.replies.messages import Arg, Code, Message
 from app.domain.replies.reading import Reply, ReplyStatus
 from app.domain.steps import Ask
-from app.domain.values import rfc3339
 
 REQUEST = "/request"
 """Ends the key under which a request is recorded as reserved."""
 
 _EXHAUSTED = "envelope/exhausted"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A question put once: under which step, with which id, and until when."""
+
+    ask: Ask
+    attempt: int
+    step: str
+    request_id: str
+    until: datetime
 
 
 class Asker:
@@ -66,9 +77,17 @@ class Asker:
         if self._meeting.ends_by is not None:
             # A meeting in a tree ends in time for those above it, however late it starts.
             deadline = min(deadline, self._meeting.ends_by)
-        content = {"deadline": rfc3339(deadline)}
-        self._journal.add(Entry(events.MEETING_STARTED, content, now, step="start"))
+        self._journal.add(Entry(events.MeetingStarted(deadline=deadline), now, step="start"))
         return deadline
+
+    def stop_if_talk_is_over(self) -> None:
+        """Raises ``Stopped`` where nothing but the closing may be asked any more."""
+        stop_if_due(
+            self._journal.state,
+            self._clock.now(),
+            self.talk_deadline,
+            out_of_budget=self.budget_spent,
+        )
 
     def recall(self, ask: Ask) -> Reply | None:
         """The reply to this question that the log already holds.
@@ -80,7 +99,7 @@ class Asker:
             return None
         if self._journal.of_this_leg(recorded):
             check_fingerprint(recorded, ask)
-        return recorded_reply(recorded) if recorded.data["final"] else None
+        return recorded_reply(recorded) if replied(recorded).final else None
 
     def begun(self, asks: Iterable[Ask]) -> bool:
         return any(self._journal.find(ask.key) for ask in asks)
@@ -111,7 +130,7 @@ class Asker:
     async def _ask(self, ask: Ask) -> Reply:
         """Ask, and once more if the reply does not fit (PROTOCOLS 16)."""
         first = self._journal.find(ask.key)
-        fault = None if first is None else first.data["reason"]
+        fault = None if first is None else replied(first).reason
         made = await self._exchange(ask, attempt=1) if fault is None else None
         if made is None or not made.final:
             fault = fault if made is None else made.fault
@@ -128,80 +147,81 @@ class Asker:
             self._journal.cancel_flush()
 
     async def _exchange(self, ask: Ask, attempt: int, fault: str | None = None) -> Exchange:
+        """Put the question this once, and record what comes of it, whatever that is."""
         step = ask.key if attempt == 1 else ask.key + AGAIN
-        request_id = self._request_id(step)
-        agent = self._agents.get(self._agent_of(ask))
-        until = self._until(ask)
+        once = _Asking(ask, attempt, step, self._request_id(step), self._until(ask))
         sent_before = self._journal.state.reserved.get(step)
-        if agent is None:
-            reason = self._reason(Code.AGENT_GONE, agent=self._agent_of(ask))
-            made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
-        elif self._clock.now() >= until:
-            reason = self._reason(Code.TIME_WAS_OVER)
-            made = unanswered(ask, ReplyStatus.TIMEOUT, reason, attempt)
-        else:
-            prompt = self._prompt(ask, fault)
-            turn = self._turns.of(step, agent.profile.name)
-            request = self._request(ask, request_id, turn, prompt, until)
-            made = await self._send(ask, agent, request, step, attempt)
-        if made.reply.status is ReplyStatus.TIMEOUT and until == self._end_for(ask):
-            made = replace(made, reply=replace(made.reply, out_of_time=True))
-        if sent_before is not None and self._uncounted(made):
+        made, at_most = await self._put(once, fault)
+        if at_most is None and sent_before is not None:
             # A crash left it under way, and nobody knows whether it was worked for.
-            made = replace(made, booked=Cost.read(sent_before["reserved"]))
-        self._record(ask, step, made, request_id)
+            at_most = sent_before.reserved
+        made = self._accounted(once, made, at_most)
+        self._record(once, made)
         return made
 
-    def _request(
-        self, ask: Ask, request_id: str, turn: int, prompt: Prompt, until: datetime
-    ) -> Request:
+    async def _put(self, once: _Asking, fault: str | None) -> tuple[Exchange, Cost | None]:
+        """What comes of it, and the most that it can have cost if the far side worked for it.
+
+        The most that it can cost is reserved, and only then is it sent (PROTOCOLS 11).
+        """
+        name = self._agent_of(once.ask)
+        agent = self._agents.get(name)
+        if agent is None:
+            return self._unanswered(once, ReplyStatus.ERROR, Code.AGENT_GONE, agent=name), None
+        if self._clock.now() >= once.until:
+            return self._unanswered(once, ReplyStatus.TIMEOUT, Code.TIME_WAS_OVER), None
+        request = self._request(once, agent, fault)
+        cost = most_cost(agent.profile, request.system, request.prompt)
+        if not await self._reserve(once, request, agent, cost):
+            self._exhaust(once.ask)
+            return self._unanswered(once, ReplyStatus.BUDGET, Code.NO_ROOM), None
+        if self._clock.now() >= once.until:
+            return self._unanswered(once, ReplyStatus.TIMEOUT, Code.TIME_WAS_OVER), None
+        made = await exchange(
+            self._clock, agent, once.ask, request, once.attempt, self._say, self._look_up
+        )
+        return made, cost if made.answered else None
+
+    def _unanswered(self, once: _Asking, status: ReplyStatus, code: Code, **args: Arg) -> Exchange:
+        return unanswered(once.ask, status, self._say(Message(code, args)), once.attempt)
+
+    def _accounted(self, once: _Asking, made: Exchange, at_most: Cost | None) -> Exchange:
+        """The exchange with what it is booked at, where there is a limit to keep and nobody counted
+        what it cost, and whether it was the meeting's own end that cut it off."""
+        booked = at_most if self._meeting.limits.bounded and made.usage is None else None
+        timed_out = made.reply.status is ReplyStatus.TIMEOUT
+        out_of_time = timed_out and once.until == self._end_for(once.ask)
+        return replace(made, reply=replace(made.reply, out_of_time=out_of_time), booked=booked)
+
+    def _request(self, once: _Asking, agent: Agent, fault: str | None) -> Request:
+        ask, prompt = once.ask, self._prompt(once.ask, fault)
         return Request(
-            request_id=request_id,
+            request_id=once.request_id,
             meeting_id=self._meeting.id,
             who=ask.who,
             office=ask.office,
             round=ask.round,
-            turn=turn,
+            turn=self._turns.of(once.step, agent.profile.name),
             template=ask.template,
             variables=ask.variables,
             language=self._meeting.language,
             system=prompt.system,
             prompt=prompt.user,
-            deadline=until,
+            deadline=once.until,
         )
 
-    async def _send(
-        self, ask: Ask, agent: Agent, request: Request, step: str, attempt: int
-    ) -> Exchange:
-        """Reserve the most that it can cost, and only then send it (PROTOCOLS 11)."""
-        cost = most_cost(agent.profile, request.system, request.prompt)
-        if not await self._reserve(ask, request, step, agent.profile.name, cost):
-            self._exhaust(ask)
-            return unanswered(ask, ReplyStatus.BUDGET, self._reason(Code.NO_ROOM), attempt)
-        if self._clock.now() >= request.deadline:
-            return unanswered(ask, ReplyStatus.TIMEOUT, self._reason(Code.TIME_WAS_OVER), attempt)
-        made = await exchange(self._clock, agent, ask, request, attempt, self._say, self._look_up)
-        if made.answered and self._uncounted(made):
-            # An answer that nobody counted was not free; a limit is kept by the worst case.
-            made = replace(made, booked=cost)
-        return made
-
-    def _uncounted(self, made: Exchange) -> bool:
-        """Whether there is a limit to keep, and nothing has been counted against it."""
-        return self._meeting.limits.bounded and made.usage is None and made.booked is None
-
-    async def _reserve(self, ask: Ask, request: Request, step: str, agent: str, cost: Cost) -> bool:
-        content = {
-            "for": step,
-            "request_id": request.request_id,
-            "who": ask.who,
-            "agent": agent,
-            "turn": request.turn,
-            "reserved": cost.record(),
-            "closing": ask.closing,
-        }
-        entry = Entry(events.REQUEST_RESERVED, content, self._clock.now(), step + REQUEST)
-        return await self._journal.reserve(entry)
+    async def _reserve(self, once: _Asking, request: Request, agent: Agent, cost: Cost) -> bool:
+        reserved = events.RequestReserved(
+            step=once.step,
+            request_id=once.request_id,
+            who=once.ask.who,
+            agent=agent.profile.name,
+            turn=request.turn,
+            reserved=cost,
+            closing=once.ask.closing,
+        )
+        entry = Entry(reserved, self._clock.now(), once.step + REQUEST)
+        return await self._journal.reserve(once.step, entry)
 
     async def _look_up(self) -> None:
         """Learn of a cancel; what is in flight, the caller of this included, is aborted by it."""
@@ -211,9 +231,6 @@ class Asker:
 
     def _say(self, message: Message) -> str:
         return self._wording(message, self._meeting.language)
-
-    def _reason(self, code: Code, **args: Arg) -> str:
-        return self._say(Message(code, args))
 
     def _prompt(self, ask: Ask, fault: str | None) -> Prompt:
         language = self._meeting.language
@@ -227,14 +244,14 @@ class Asker:
         if self.budget_spent:
             return
         self.budget_spent = True
-        content = {"round": ask.round, "participant": ask.who}
-        self._journal.add(Entry(events.BUDGET_EXHAUSTED, content, self._clock.now(), _EXHAUSTED))
+        exhausted = events.BudgetExhausted(round=ask.round, participant=ask.who)
+        self._journal.add(Entry(exhausted, self._clock.now(), _EXHAUSTED))
 
-    def _record(self, ask: Ask, step: str, made: Exchange, request_id: str) -> None:
-        seat = ask.office == "participant"
-        type_ = events.REPLY_RECEIVED if seat else events.OFFICE_REPLIED
-        at = self._clock.now()
-        entry = Entry(type_, made.record(request_id), at, step, fingerprint(ask))
+    def _record(self, once: _Asking, made: Exchange) -> None:
+        seat = once.ask.office == "participant"
+        kind = events.ReplyReceived if seat else events.OfficeReplied
+        reply = made.event(kind, once.request_id)
+        entry = Entry(reply, self._clock.now(), once.step, fingerprint(once.ask))
         late = self._journal.state.cancellation is not None
         self._journal.add(belated(entry) if late else entry)
 

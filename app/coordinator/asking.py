@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TypeVar
 
 from app.coordinator.ports import Agent, Answer, Clock, Request
 from app.coordinator.retrying import pause_before_retry
@@ -16,12 +17,15 @@ from app.domain.errors import (
     LogUnavailable,
     Superseded,
 )
+from app.domain.meeting.events import Replied
 from app.domain.money import Cost
 from app.domain.replies.messages import Code, Message
 from app.domain.replies.reading import Reply, ReplyStatus
 from app.domain.replies.text import sanitised
 from app.domain.steps import Ask
 from app.domain.values import Json
+
+_Replied = TypeVar("_Replied", bound=Replied)
 
 MOST_REPLY_CHARACTERS = 65_536
 _EXCERPT_CHARACTERS = 2_000
@@ -52,26 +56,26 @@ class Exchange:
         """Whether this is the reply that counts, and not one that is asked for again."""
         return self.fault is None or self.attempt > 1
 
-    def record(self, request_id: str) -> dict[str, Json]:
-        """The data of ``reply.received``, with what was read beside the reply's own fields."""
+    def event(self, kind: type[_Replied], request_id: str) -> _Replied:
+        """What the log holds of it: what was read, and how it came."""
         reply = self.reply
-        return {
-            "participant": reply.who,
-            "round": reply.round,
-            "status": reply.status.value,
-            "text": reply.text,
-            **reply.values,
-            "reason": reply.reason,
-            "out_of_time": reply.out_of_time,
-            "attempt": self.attempt,
-            "final": self.final,
-            "usage": None if self.usage is None else self.usage.record(),
-            "booked": None if self.booked is None else self.booked.record(),
-            "model": self.model,
-            "finish": self.finish,
-            "request_id": request_id,
-            "seconds": round(self.seconds, 3),
-        }
+        return kind(
+            participant=reply.who,
+            round=reply.round,
+            status=reply.status,
+            text=reply.text,
+            read=reply.values,
+            reason=reply.reason,
+            out_of_time=reply.out_of_time,
+            attempt=self.attempt,
+            final=self.final,
+            usage=self.usage,
+            booked=self.booked,
+            model=self.model,
+            finish=self.finish,
+            request_id=request_id,
+            seconds=round(self.seconds, 3),
+        )
 
 
 def unanswered(ask: Ask, status: ReplyStatus, reason: str, attempt: int = 1) -> Exchange:

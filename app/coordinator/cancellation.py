@@ -8,19 +8,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from app.coordinator.journal import Journal, cancel_entry
 from app.coordinator.ports import Agent, Clock, EventLog
 from app.coordinator.timing import TimeLimit
 from app.domain.errors import LogConflict, MeetingEnded, NotFound
-from app.domain.meeting import events
-from app.domain.meeting.cancellation import REQUESTED, STOPPED, UNCONFIRMED
-from app.domain.meeting.events import Entry
+from app.domain.meeting.cancellation import ACKNOWLEDGED, REQUESTED, STOPPED, UNCONFIRMED
+from app.domain.meeting.cancellation import Cancellation as CancelState
+from app.domain.meeting.entries import Entry
+from app.domain.meeting.events import (
+    CancelItem,
+    CancellationAcknowledged,
+    CancellationClosed,
+    CancellationTold,
+)
 from app.domain.meeting.meeting import CANCELLED_ABOVE_WORDS
 from app.domain.meeting.state import MeetingState, fold
-from app.domain.values import Json
 
 CONFIRM_SECONDS = 10.0
 """How long is waited for those who were told to stop."""
@@ -31,9 +39,8 @@ _BEING_SAVED = (
 )
 _ASKING_AGAIN_SECONDS = 1.0
 _CANCELLATION = "end/cancellation"
-_OPEN = frozenset({REQUESTED, "acknowledged"})
+_OPEN = frozenset({REQUESTED, ACKNOWLEDGED})
 
-Item = Mapping[str, Json]
 CancelBelow = Callable[[str, str], Awaitable[bool]]
 """Cancels a meeting, by its id, for a reason; False if its decision stood already."""
 
@@ -77,8 +84,7 @@ class Cancellation:
         self._clock = clock
         self._agents = agents
         self._cancel_below = cancel_below
-        requested = datetime.fromisoformat(self._cancellation["requested_at"])
-        self._until = requested + timedelta(seconds=confirm_seconds)
+        self._until = self._cancellation.requested_at + timedelta(seconds=confirm_seconds)
         self._moved = asyncio.Event()
 
     async def close(self) -> None:
@@ -89,58 +95,65 @@ class Cancellation:
         if self._journal.find(_CANCELLATION) is not None:
             return
         self._journal.on_news = self._moved.set
-        while open_ := [item for item in self._items if item["state"] in _OPEN]:
+        while open_ := [item for item in self._items if item.state in _OPEN]:
             await asyncio.gather(*(self._tell(item) for item in open_))
             await self._journal.flush()
             if self._clock.now() >= self._until:
                 break
-            if any(item["state"] in _OPEN for item in self._items):
+            if any(item.state in _OPEN for item in self._items):
                 await self._wait()
         self._close()
         await self._journal.flush()
 
     @property
-    def _cancellation(self) -> Mapping[str, Json]:
-        return cast("Mapping[str, Json]", self._journal.state.cancellation)
+    def _cancellation(self) -> CancelState:
+        return cast("CancelState", self._journal.state.cancellation)
 
     @property
-    def _items(self) -> Sequence[Item]:
-        return self._cancellation["items"]
+    def _items(self) -> Sequence[CancelItem]:
+        return self._cancellation.items
 
-    async def _tell(self, item: Item) -> None:
-        if item["kind"] == "child":
+    async def _tell(self, item: CancelItem) -> None:
+        if item.kind == "child":
             await self._tell_child(item)
         else:
             await self._tell_agent(item)
 
-    async def _tell_child(self, item: Item) -> None:
+    async def _tell_child(self, item: CancelItem) -> None:
         """A child that has the cancel in its log will stop; that it has, its end says."""
-        if item["state"] != REQUESTED:
+        if item.state != REQUESTED:
             return
         words = CANCELLED_ABOVE_WORDS[self._journal.state.meeting.language]
         reason = words.format(above=self._journal.meeting_id)
-        if await self._cancel_below(item["ref"], reason):
-            self._know(item, "acknowledged")
+        if await self._cancel_below(item.ref, reason):
+            self._know(item, ACKNOWLEDGED)
 
-    async def _tell_agent(self, item: Item) -> None:
-        agent = self._agents.get(item["agent"])
+    async def _tell_agent(self, item: CancelItem) -> None:
+        agent = None if item.agent is UNSET else self._agents.get(item.agent)
         if agent is None:
             self._know(item, UNCONFIRMED, reason="The agent is gone.")
             return
         try:
             async with TimeLimit(self._clock, self._until):
-                state = await agent.stop(item["ref"])
+                state = await agent.stop(item.ref)
         except Exception as fault:
             # Whatever kept it from answering, nothing is known of the request.
             self._know(item, UNCONFIRMED, reason=type(fault).__name__)
             return
-        if state != item["state"]:
+        if state != item.state:
             self._know(item, state)
 
-    def _know(self, item: Item, state: str, **more: Json) -> None:
-        acknowledged = state == "acknowledged"
-        type_ = events.CANCELLATION_ACKNOWLEDGED if acknowledged else events.CANCELLATION_TOLD
-        self._journal.add(Entry(type_, {**item, "state": state, **more}, self._clock.now()))
+    def _know(self, item: CancelItem, state: str, reason: str | UnsetType = UNSET) -> None:
+        told = CancellationAcknowledged if state == ACKNOWLEDGED else CancellationTold
+        content = told(
+            kind=item.kind,
+            ref=item.ref,
+            participant=item.participant,
+            agent=item.agent,
+            state=state,
+            reason=reason,
+        )
+        self._journal.add(Entry(content, self._clock.now()))
 
     async def _wait(self) -> None:
         """Until something comes into the log, or those who only acknowledged are asked again."""
@@ -155,15 +168,14 @@ class Cancellation:
         await self._journal.catch_up()
 
     def _close(self) -> None:
-        items = [
-            {**item, "state": UNCONFIRMED} if item["state"] in _OPEN else dict(item)
+        items = tuple(
+            msgspec.structs.replace(item, state=UNCONFIRMED) if item.state in _OPEN else item
             for item in self._items
-        ]
-        content = {"state": _closing_state(items), "items": items}
-        at = self._clock.now()
-        self._journal.add(Entry(events.CANCELLATION_CLOSED, content, at, _CANCELLATION))
+        )
+        closed = CancellationClosed(state=_closing_state(items), items=items)
+        self._journal.add(Entry(closed, self._clock.now(), _CANCELLATION))
 
 
-def _closing_state(items: Sequence[Item]) -> str:
+def _closing_state(items: Sequence[CancelItem]) -> str:
     """The cancellation as a whole: stopped only when nothing is left in doubt."""
-    return STOPPED if all(item["state"] == STOPPED for item in items) else UNCONFIRMED
+    return STOPPED if all(item.state == STOPPED for item in items) else UNCONFIRMED

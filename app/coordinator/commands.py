@@ -17,6 +17,7 @@ from app.domain.meeting.meeting import (
     Material,
 )
 from app.domain.values import Json
+from app.formats import FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class OpenMeeting:
     """
 
     topic: str
-    format: str = "roundtable"
+    format: str = FORMATS.default
     motion: str | None = None
     context: str = ""
     options: tuple[str, ...] = ()

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import cast
 
 from app.coordinator.journal import Journal
 from app.coordinator.ports import Clock, EventLog, MinutesFile, Outlets
 from app.coordinator.saving import Saving
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
+from app.domain.meeting.events import DecisionRecorded, MeetingEnded, MinutesWritten
+from app.domain.meeting.meeting import Meeting
 from app.domain.meeting.outcome import (
     Outcome,
     StopReason,
-    outcome_record,
     overtaken_by_cancellation,
 )
 from app.domain.meeting.state import MeetingState, settled, spent_record
 from app.domain.operation.log import content_of, entries_of, operation_id
 from app.domain.steps import Save
-from app.domain.values import rfc3339
 from app.formats import FORMATS
 
 _DECISION = "end/decision"
@@ -48,17 +48,13 @@ async def conclude(
             await close_cancellation()
         state = settled(await _with_those_below(journal.state, log))
         now = clock.now()
-        decision = {
-            **outcome.record(),
-            **outcome.findings,
-            "numbers_name": outcome.numbers_name,
-            "degradation": [part.record() for part in outcome.degradation],
-            "spent": spent_record(state, now),
-            "open_below": state.open_below,
-        }
-        if await journal.append_if_unchanged(
-            Entry(events.DECISION_RECORDED, decision, now, _DECISION)
-        ):
+        decision = DecisionRecorded(
+            outcome=outcome,
+            format=state.meeting.format,
+            spent=spent_record(state, now),
+            open_below=tuple(state.open_below),
+        )
+        if await journal.append_if_unchanged(Entry(decision, now, _DECISION)):
             break
     return journal.get(_DECISION)
 
@@ -72,9 +68,9 @@ async def deliver(journal: Journal, clock: Clock, outlets: Outlets, decision: Ev
     """
     state = journal.state
     destination, deadline = state.meeting.destination, state.deadline
-    if destination is None or deadline is None or FORMATS[state.meeting.format].delivers:
+    if destination is None or deadline is None or _delivers(state.meeting):
         return
-    if decision.data["stopped_by"] in (StopReason.CANCELLATION, StopReason.ERROR):
+    if _decided(decision).outcome.stopped_by in (StopReason.CANCELLATION, StopReason.ERROR):
         return
     noted = entries_of(journal.entries, operation_id(state.meeting, _RECORD))
     if noted:
@@ -101,21 +97,26 @@ async def finish(
         except OSError as failure:
             unwritten = failure
         else:
-            journal.add(Entry(events.MINUTES_WRITTEN, {"path": path}, clock.now(), _MINUTES))
-    outcome = outcome_record(decision.data)
-    ended = {
-        "result": outcome["result"],
-        "stopped_by": outcome["stopped_by"],
-        "completeness": outcome["completeness"],
-        "decision": outcome["decision"],
-        "outcome": outcome,
-        "ended_at": rfc3339(decision.at),
-        "minutes_error": None if unwritten is None else str(unwritten.strerror or unwritten),
-    }
-    journal.add(Entry(events.MEETING_ENDED, ended, clock.now(), _END))
+            journal.add(Entry(MinutesWritten(path=path), clock.now(), _MINUTES))
+    ended = MeetingEnded(
+        outcome=_decided(decision).outcome,
+        ended_at=decision.at,
+        minutes_error=None if unwritten is None else str(unwritten.strerror or unwritten),
+    )
+    journal.add(Entry(ended, clock.now(), _END))
     await journal.flush()
     if unwritten is not None:
         raise unwritten
+
+
+def _delivers(meeting: Meeting) -> bool:
+    """Whether the format itself saves what it makes; one that is not at hand saves nothing."""
+    format_ = FORMATS.version(meeting.format, meeting.format_version)
+    return format_ is None or format_.delivers
+
+
+def _decided(decision: Event) -> DecisionRecorded:
+    return cast("DecisionRecorded", decision.content)
 
 
 async def _with_those_below(state: MeetingState, log: EventLog) -> MeetingState:

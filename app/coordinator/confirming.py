@@ -15,24 +15,25 @@ from app.coordinator.asker import Asker
 from app.coordinator.journal import Journal
 from app.coordinator.pausing import Paused
 from app.coordinator.ports import Clock
+from app.coordinator.stopping import stop_if_due
 from app.domain.ending.completion_gate import (
     Close,
     GateState,
+    GateWait,
     Nudge,
     Nudged,
     Revise,
     Signal,
     SignalKind,
-    Wait,
+    completion_in,
     decide,
     wishes,
 )
 from app.domain.meeting import events
-from app.domain.meeting.events import Entry, Event
-from app.domain.meeting.outcome import StopReason
+from app.domain.meeting.entries import Content, Entry, Event
+from app.domain.meeting.events import CompletionNudged, ReplyReceived
 from app.domain.replies.reading import Reply, ReplyStatus
-from app.domain.steps import Ask, Confirm, Stopped
-from app.domain.values import Json
+from app.domain.steps import Ask, Confirm
 
 
 class Confirmation:
@@ -65,25 +66,34 @@ class Confirmation:
     async def _until_settled(self) -> Close | Revise:
         while True:
             await self._tell_signals()
-            action = decide(self._state(), self._as_of())
-            if isinstance(action, Close | Revise):
-                return action
-            self._stop_if_due()
-            match action:
-                case Nudge(participants):
-                    number = len(self._nudges()) + 1
-                    content = {"participants": list(participants), "attempt": self._step.attempt}
-                    self._add(events.COMPLETION_NUDGED, f"nudge-{number}", content)
-                case Wait(datetime() as until):
-                    self._put_questions()
-                    await self._wait(until)
-                case Wait():
-                    self._add(events.GATE_ASKED, "asked", {})
+            match decide(self._state(), self._as_of()):
+                case Close() | Revise() as settled:
+                    return settled
+                case Nudge() | GateWait() as action:
+                    self._stop_if_due()
+                    await self._act(action)
 
-    def _add(self, type_: str, name: str, content: dict[str, Json]) -> None:
+    async def _act(self, action: Nudge | GateWait) -> None:
+        match action:
+            case Nudge(participants):
+                nudged = CompletionNudged(
+                    round=self._round, participants=participants, attempt=self._step.attempt
+                )
+                self._add(f"nudge-{len(self._nudges()) + 1}", nudged)
+            case GateWait(datetime() as until):
+                self._put_questions()
+                await self._wait(until)
+            case GateWait():
+                # Nothing is due before the question has been put.
+                self._add("asked", events.GateAsked(round=self._round))
+
+    @property
+    def _round(self) -> int:
+        return self._step.asks[0].round
+
+    def _add(self, name: str, content: Content) -> None:
         """Put it down; the next look at the log finds it, and then it is acted on."""
-        content = {"round": self._step.asks[0].round, **content}
-        self._journal.add(Entry(type_, content, self._clock.now(), f"{self._step.key}/{name}"))
+        self._journal.add(Entry(content, self._clock.now(), f"{self._step.key}/{name}"))
 
     # --- what ends it from outside --------------------------------------------------------------
 
@@ -96,25 +106,25 @@ class Confirmation:
         ends = [self._clock.now(), self._asker.deadline]
         cancellation = self._journal.state.cancellation
         if cancellation is not None:
-            ends.append(datetime.fromisoformat(cancellation["requested_at"]))
+            ends.append(cancellation.requested_at)
         if self._out_of_budget():
-            ends.append(max(entry.at for entry in self._replies()))
+            ends.append(max(at for _, _, at in self._replies()))
         return min(ends)
 
     def _stop_if_due(self) -> None:
-        if self._journal.state.cancellation is not None:
-            raise Stopped(StopReason.CANCELLATION)
-        if self._clock.now() >= self._asker.deadline:
-            raise Stopped(StopReason.DEADLINE)
-        if self._out_of_budget():
-            raise Stopped(StopReason.BUDGET)
+        stop_if_due(
+            self._journal.state,
+            self._clock.now(),
+            self._asker.deadline,
+            out_of_budget=self._out_of_budget(),
+        )
 
     def _out_of_budget(self) -> bool:
         """Whether nobody can be heard any more, because there was no room to ask.
 
         The fallback is not waited for then: a budget that ran out is no single completion.
         """
-        refused = any(entry.data["status"] == ReplyStatus.BUDGET for entry in self._replies())
+        refused = any(reply.status is ReplyStatus.BUDGET for _, reply, _ in self._replies())
         return refused and all(self._asker.recall(ask) for ask in self._questions_so_far())
 
     # --- asking and waiting ---------------------------------------------------------------------
@@ -155,21 +165,25 @@ class Confirmation:
         """Each answer to the closing question is an event of its own, told once."""
         while True:
             await self._journal.flush()
-            told = {f"{entry.step}/signal": entry for entry in self._answers()}
-            untold = [step for step in told if self._journal.find(step) is None]
+            untold = [
+                self._signalled(step, reply, at)
+                for step, reply, at in self._answers()
+                if self._journal.find(f"{step}/signal") is None
+            ]
             if not untold:
                 return
-            for step in untold:
-                given = told[step].data
-                content = {
-                    "round": given["round"],
-                    "participant": given["participant"],
-                    "completion": given["completion"],
-                    "reason": given["completion_reason"],
-                    "attempt": self._step.attempt,
-                }
-                entry = Entry(events.COMPLETION_SIGNALLED, content, told[step].at, step)
-                self._journal.add(entry)
+            self._journal.add(*untold)
+
+    def _signalled(self, step: str, reply: ReplyReceived, at: datetime) -> Entry:
+        said = completion_in(reply.read)
+        signal = events.CompletionSignalled(
+            round=reply.round,
+            participant=reply.participant,
+            completion=said.completion or "",
+            reason=said.completion_reason,
+            attempt=self._step.attempt,
+        )
+        return Entry(signal, at, f"{step}/signal")
 
     # --- what the log says ----------------------------------------------------------------------
 
@@ -181,18 +195,18 @@ class Confirmation:
             None if asked is None else asked.at,
             self._step.attempt,
         )
-        for entry in self._answers():
-            kind = SignalKind(entry.data["completion"])
-            reason = entry.data["completion_reason"]
-            state = state.after(Signal(entry.data["participant"], kind, reason, entry.at))
-        for nudge in self._nudges():
-            state = state.after(Nudged(tuple(nudge.data["participants"]), nudge.at))
+        for _, reply, at in self._answers():
+            said = completion_in(reply.read)
+            kind = SignalKind(said.completion)
+            state = state.after(Signal(reply.participant, kind, said.completion_reason, at))
+        for nudge, at in self._nudges():
+            state = state.after(Nudged(nudge.participants, at))
         return state
 
     def _questions_so_far(self) -> list[Ask]:
         asks = list(self._step.asks)
-        for number, nudge in enumerate(self._nudges(), start=1):
-            asks += self._nudging(number, nudge.data["participants"])
+        for number, (nudge, _) in enumerate(self._nudges(), start=1):
+            asks += self._nudging(number, nudge.participants)
         return asks
 
     def _nudging(self, number: int, participants: Sequence[str]) -> list[Ask]:
@@ -210,12 +224,24 @@ class Confirmation:
         prefix = self._step.key + "/"
         return (e for e in self._journal.leg if (e.step or "").startswith(prefix))
 
-    def _replies(self) -> list[Event]:
-        replies = (entry for entry in self._of_step() if entry.type == events.REPLY_RECEIVED)
-        return [e for e in replies if e.data["final"] and not e.data.get("late")]
+    def _replies(self) -> list[tuple[str, ReplyReceived, datetime]]:
+        """The replies that count, each with its step and when it came."""
+        return [
+            (entry.step or "", entry.content, entry.at)
+            for entry in self._of_step()
+            if isinstance(entry.content, ReplyReceived)
+            and entry.content.final
+            and not entry.content.late
+        ]
 
-    def _answers(self) -> list[Event]:
-        return [entry for entry in self._replies() if entry.data["completion"] is not None]
+    def _answers(self) -> list[tuple[str, ReplyReceived, datetime]]:
+        return [
+            each for each in self._replies() if completion_in(each[1].read).completion is not None
+        ]
 
-    def _nudges(self) -> list[Event]:
-        return [entry for entry in self._of_step() if entry.type == events.COMPLETION_NUDGED]
+    def _nudges(self) -> list[tuple[CompletionNudged, datetime]]:
+        return [
+            (entry.content, entry.at)
+            for entry in self._of_step()
+            if isinstance(entry.content, CompletionNudged)
+        ]

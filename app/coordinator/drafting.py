@@ -12,6 +12,7 @@ from app.coordinator.roster import Perspective, seat_participants
 from app.coordinator.runner import agent_names
 from app.domain.ending.completion_gate import gate_faults
 from app.domain.errors import Fault, InvalidRequest, NotFound
+from app.domain.meeting.events import MeetingCreated
 from app.domain.meeting.meeting import Meeting
 from app.domain.meeting.tree import Place, place_below
 from app.domain.values import Json
@@ -31,14 +32,14 @@ class Draft:
     warnings: list[str]
     agents: Mapping[str, AgentProfile]
 
-    def record(self) -> dict[str, Json]:
-        """The data of ``meeting.created``."""
-        return {
-            **self.meeting.record(),
-            "plan": self.plan,
-            "warnings": self.warnings,
-            "agents": {name: _profile(profile) for name, profile in self.agents.items()},
-        }
+    def created(self) -> MeetingCreated:
+        """The beginning of its log."""
+        return MeetingCreated(
+            meeting=self.meeting,
+            plan=self.plan,
+            warnings=tuple(self.warnings),
+            agents={name: _profile(profile) for name, profile in self.agents.items()},
+        )
 
 
 class Drafting:

@@ -15,14 +15,26 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import NoReturn
+
+import msgspec
 
 from app.coordinator.ports import EventLog
 from app.domain.errors import CancelledAbove, LogConflict, LogUnavailable, NoRoom, Superseded
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
+from app.domain.meeting.events import (
+    CancellationRequested,
+    MeetingResumed,
+    OperationHappened,
+    OperationRequested,
+    OperationTold,
+    Replied,
+    ReplyReceived,
+    RequestReserved,
+)
 from app.domain.meeting.meeting import CANCELLED_ABOVE_WORDS
 from app.domain.meeting.state import LATE, MeetingState, fold
-from app.domain.operation.log import BEGUN, TOLD
+from app.domain.operation.log import BEGUN
 from app.domain.replies.reading import ReplyStatus
 
 _GATHERING_SECONDS = 0.003
@@ -120,14 +132,13 @@ class Journal:
     def failed(self) -> bool:
         return self._failure is not None
 
-    async def reserve(self, request: Entry) -> bool:
-        """Make the reservation durable; False if there is no room for it, and it is not made.
+    async def reserve(self, step: str, request: Entry) -> bool:
+        """Make a question's reservation durable; False if there is no room, and it is not made.
 
         Raises as ``flush`` does.
         """
         self.add(request)
         await self.flush()
-        step = request.data["for"]
         refused = step in self._refused
         self._refused.discard(step)
         return not refused
@@ -145,6 +156,11 @@ class Journal:
                 await self._read_on()
                 return False
         return True
+
+    def void(self) -> None:
+        """Give up what was added and is not written: it was thought out on a false way."""
+        del self._pending[:]
+        self._added = self._written
 
     async def release(self) -> None:
         """Write what is still pending, for a run that is over; it has its own reason already."""
@@ -185,9 +201,13 @@ class Journal:
                 waiter.set_result(None)
 
     async def _append(self, batch: Sequence[Entry]) -> Sequence[Event]:
+        """Write the batch, less the requests that there is no room for.
+
+        Raises ``Overtaken`` when a cancel stands before it, ``Superseded`` for another runner.
+        """
         while batch:
             if self._overtaken:
-                return await self._give_way(batch)
+                await self._give_way(batch)
             try:
                 return await self._log.append(self.meeting_id, self.state.last_seq, batch)
             except LogConflict:
@@ -196,41 +216,39 @@ class Journal:
                 self._refused |= refusal.steps
                 batch = [entry for entry in batch if not _asks_for(entry, refusal.steps)]
             except CancelledAbove as above:
-                cancel = self._cancel_for(above.meeting_id, batch[-1].at)
-                return await self._give_way(batch, *cancel)
+                await self._give_way(batch, above.meeting_id)
         return ()
 
-    def _cancel_for(self, above: str, at: datetime) -> Iterator[Entry]:
-        """The cancel of a tree reaches a meeting through whoever notices it first."""
-        if self.state.cancellation is None:
-            words = CANCELLED_ABOVE_WORDS[self.state.meeting.language]
-            yield cancel_entry(words.format(above=above), at)
-
-    async def _give_way(self, batch: Sequence[Entry], *first: Entry) -> Sequence[Event]:
+    async def _give_way(
+        self, batch: Sequence[Entry], cancelled_above: str | None = None
+    ) -> NoReturn:
         """Keep what was paid for, as late, and what has happened outside; all else that this run
-        had in hand is void.
-
-        Raises ``Overtaken`` in the end.
-        """
-        kept = [*first, *(belated(entry) for entry in batch if _is_reply(entry))]
+        had in hand is void. Raises ``Overtaken``."""
+        kept = [belated(entry) for entry in batch if _is_reply(entry)]
         kept += [entry for entry in batch if _happened_outside(entry)]
-        while kept:
+        while entries := [*self._cancel_from(cancelled_above, batch[-1].at), *kept]:
             try:
-                await self._log.append(self.meeting_id, self.state.last_seq, kept)
+                await self._log.append(self.meeting_id, self.state.last_seq, entries)
                 break
             except LogConflict:
                 await self._read_on()
-                kept = [entry for entry in kept if entry not in first]
         raise Overtaken(f"{self.meeting_id} has been cancelled.")
 
+    def _cancel_from(self, above: str | None, at: datetime) -> Iterator[Entry]:
+        """The cancel of a tree reaches a meeting through whoever notices it first."""
+        if above is not None and self.state.cancellation is None:
+            words = CANCELLED_ABOVE_WORDS[self.state.meeting.language]
+            yield cancel_entry(words.format(above=above), at)
+
     async def _read_on(self) -> None:
+        """Learn what others have appended; a cancel voids what is still to be written."""
         news = await self._log.read(self.meeting_id, after=self.state.last_seq)
-        if any(entry.type not in events.FROM_OUTSIDE for entry in news):
+        if not all(entry.content.from_outside for entry in news):
             raise Superseded(f"{self.meeting_id} is being advanced by another runner.")
-        going_on = self.state.cancellation is None
+        cancelled_before = self.state.cancellation is not None
         self._take(news)
-        if going_on and self.state.cancellation is not None and self._pending:
-            self._overtaken = True
+        cancelled_now = self.state.cancellation is not None
+        self._overtaken |= cancelled_now and not cancelled_before and bool(self._pending)
         if news:
             self.on_news()
 
@@ -240,8 +258,8 @@ class Journal:
 
     def _keep(self, entries: Sequence[Event]) -> None:
         for entry in entries:
-            if entry.type == events.MEETING_RESUMED:
-                self._begin_leg(entry.data["after_round"])
+            if isinstance(entry.content, MeetingResumed):
+                self._begin_leg(entry.content.after_round)
             self.entries.append(entry)
             self.leg.append(entry)
             if entry.step is not None:
@@ -257,31 +275,34 @@ class Journal:
 
 
 def cancel_entry(reason: str | None, at: datetime) -> Entry:
-    return Entry(events.CANCELLATION_REQUESTED, {"reason": reason}, at, "cancel")
+    return Entry(CancellationRequested(reason=reason), at, "cancel")
 
 
 def belated(reply: Entry) -> Entry:
     """The reply as one that came after the cancel: kept, and never counted (PROTOCOLS 12)."""
-    return replace(reply, data={**reply.data, "late": True}, step=f"{reply.step}{LATE}")
+    content = msgspec.structs.replace(reply.content, late=True)
+    return replace(reply, content=content, step=f"{reply.step}{LATE}")
 
 
 def _kept_out(entry: Event, after_round: int) -> bool:
     """Whether a limit of the earlier leg kept this reply out of a round that goes on now."""
-    if entry.type != events.REPLY_RECEIVED or entry.data["round"] <= after_round:
+    reply = entry.content
+    if not isinstance(reply, ReplyReceived) or reply.round <= after_round:
         return False
-    return entry.data["status"] == ReplyStatus.BUDGET or entry.data["out_of_time"]
+    return reply.status is ReplyStatus.BUDGET or reply.out_of_time
 
 
 def _is_reply(entry: Entry) -> bool:
-    return entry.type in (events.REPLY_RECEIVED, events.OFFICE_REPLIED)
+    return isinstance(entry.content, Replied)
 
 
 def _happened_outside(entry: Entry) -> bool:
     """Whether a save that had begun is known better by this (PROTOCOLS 13)."""
-    if entry.type == events.OPERATION_HAPPENED:
-        return entry.data["happened"] != BEGUN
-    return entry.type in TOLD.values() and entry.type != events.OPERATION_REQUESTED
+    content = entry.content
+    if isinstance(content, OperationHappened):
+        return content.happened != BEGUN
+    return isinstance(content, OperationTold) and not isinstance(content, OperationRequested)
 
 
 def _asks_for(entry: Entry, steps: frozenset[str]) -> bool:
-    return entry.type == events.REQUEST_RESERVED and entry.data["for"] in steps
+    return isinstance(entry.content, RequestReserved) and entry.content.step in steps

@@ -12,14 +12,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Generic, Literal, Protocol, TypeVar
 
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.meeting import Language
 from app.domain.meeting.state import MeetingState
 from app.domain.money import Price
 from app.domain.operation.terms import Check, Finding, Operation, Write, WriteAnswer
 from app.domain.replies.messages import Message
 from app.domain.steps import Office
-from app.domain.values import Json
+from app.domain.values import Json, JsonObject
 
 _T = TypeVar("_T")
 
@@ -227,6 +227,17 @@ class OperationFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class DissentFilter:
+    """Which dissents to list over all meetings that have ended, newest first."""
+
+    text: str | None = None
+    participant: str | None = None
+    format: str | None = None
+    cursor: str | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
 class Page(Generic[_T]):
     items: Sequence[_T]
     next_cursor: str | None
@@ -253,6 +264,23 @@ class Archive(Protocol):
 
     async def events(self, meeting_id: str, after: int, limit: int) -> Sequence[Event]:
         """Public events with a number above ``after``. Raises ``NotFound``."""
+        ...
+
+    async def ballots(self, meeting_id: str) -> Sequence[JsonObject]:
+        """A meeting's ballots so far, in the order in which they came. Raises ``NotFound``."""
+        ...
+
+    async def dissents(self, meeting_id: str) -> Sequence[JsonObject]:
+        """A meeting's dissents; there are none before its end. Raises ``NotFound``."""
+        ...
+
+    async def all_dissents(self, filter_: DissentFilter) -> Page[JsonObject]:
+        """Each with its meeting's topic and decision. Raises ``InvalidRequest`` for a cursor that
+        no page gave."""
+        ...
+
+    async def closed_cancellation(self, meeting_id: str) -> JsonObject | None:
+        """What became of a cancel, once that is closed; None before, or where there is none."""
         ...
 
     async def operations(self, filter_: OperationFilter) -> Page[Mapping[str, Json]]:

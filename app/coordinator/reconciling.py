@@ -6,27 +6,27 @@ log and is no public event, since nothing public follows a meeting's end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeGuard
 
 from app.coordinator.ports import Clock, Destinations, EventLog
 from app.coordinator.saving import failed_here
 from app.domain.errors import LogConflict, NotFound
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
+from app.domain.meeting.events import OperationReconciled
 from app.domain.meeting.state import fold
 from app.domain.operation.deciding import LONGEST_PATIENCE, decide
 from app.domain.operation.log import (
     entries_of,
     happened,
-    is_open,
     operation_record,
     operation_state,
     recognised,
     replaced_by,
     under_way,
 )
+from app.domain.operation.record import OperationRecord
 from app.domain.operation.state import OperationState, is_news
 from app.domain.operation.terms import (
     Check,
@@ -36,13 +36,12 @@ from app.domain.operation.terms import (
     GiveUp,
     HandedOver,
     HandOver,
-    Happening,
     Look,
+    OperationHappening,
     OperationStatus,
-    Wait,
+    OperationWait,
     Write,
 )
-from app.domain.values import Json
 
 _NEVER_SENT = "The meeting ended before it was sent."
 
@@ -77,9 +76,9 @@ class Reconciliation:
 
     async def _open(self, meeting_id: str) -> list[str]:
         operations = fold(await self._log.read(meeting_id)).operations
-        return [id_ for id_, record in operations.items() if is_open(record)]
+        return [id_ for id_, record in operations.items() if record.open]
 
-    async def look(self, meeting_id: str, id_: str) -> Mapping[str, Json]:
+    async def look(self, meeting_id: str, id_: str) -> OperationRecord:
         """The operation's record after one look now.
 
         Without a look if it has ended, or while a run of the meeting is at work on it and looks by
@@ -116,7 +115,7 @@ class Reconciliation:
                     await self._note(meeting_id, id_, GivenUp(now, _NEVER_SENT))
                 case Write():
                     return state.deadline
-                case Wait(until):
+                case OperationWait(until):
                     return until
                 case _:
                     return None
@@ -131,7 +130,9 @@ class Reconciliation:
         found = recognised(log, state.operation, finding)
         return Checked(self._clock.now(), found, asked)
 
-    async def _note(self, meeting_id: str, id_: str, happening: Happening) -> OperationState:
+    async def _note(
+        self, meeting_id: str, id_: str, happening: OperationHappening
+    ) -> OperationState:
         """Where the operation stands with this noted, unless it had ended before."""
         while True:
             log = await self._log.read(meeting_id)
@@ -150,11 +151,13 @@ class Reconciliation:
             return after
 
 
-def _asked(happening: Happening) -> TypeGuard[Checked]:
+def _asked(happening: OperationHappening) -> TypeGuard[Checked]:
     return isinstance(happening, Checked) and happening.asked
 
 
-def _entries(log: Sequence[Event], after: OperationState, happening: Happening) -> Iterator[Entry]:
+def _entries(
+    log: Sequence[Event], after: OperationState, happening: OperationHappening
+) -> Iterator[Entry]:
     """The happening, and what it means for other operations there."""
     yield _entry(log, after, happening)
     if after.status is OperationStatus.CONFIRMED:
@@ -162,6 +165,6 @@ def _entries(log: Sequence[Event], after: OperationState, happening: Happening) 
             yield _entry(log, other.after(replaced), replaced)
 
 
-def _entry(log: Sequence[Event], after: OperationState, happening: Happening) -> Entry:
-    data = happened(log[0].meeting_id, after, happening)
-    return Entry(events.OPERATION_RECONCILED, data, happening.at)
+def _entry(log: Sequence[Event], after: OperationState, happening: OperationHappening) -> Entry:
+    noted = happened(OperationReconciled, log[0].meeting_id, after, happening)
+    return Entry(noted, happening.at)

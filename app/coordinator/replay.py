@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from hashlib import blake2b
+from typing import cast
 
 import orjson
 
 from app.domain.errors import ReplayDiverged
-from app.domain.meeting.events import REPLY_ENVELOPE_FIELDS, Event
-from app.domain.replies.reading import Reply, ReplyStatus
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import Replied
+from app.domain.replies.reading import Reply
 from app.domain.steps import Ask, Note, Save
 from app.domain.values import Json
 
@@ -27,7 +28,7 @@ def fingerprint(step: Ask | Note | Save) -> str:
         return _digest(["ask", step.office, step.who, step.template, step.variables])
     if isinstance(step, Save):
         return _digest(["save", step.content])
-    return _digest(["note", step.type, step.content])
+    return _digest(["note", step.content.type, step.content.record()])
 
 
 def _digest(parts: list[Json]) -> str:
@@ -50,14 +51,19 @@ def check_fingerprint(recorded: Event, step: Ask | Note | Save) -> None:
 
 def recorded_reply(event: Event) -> Reply:
     """The reply that this event tells of, as its format once got it."""
-    fields: Mapping[str, Json] = event.data
+    told = replied(event)
     return Reply(
-        who=fields["participant"],
-        round=fields["round"],
-        status=ReplyStatus(fields["status"]),
-        text=fields["text"],
-        values={key: value for key, value in fields.items() if key not in REPLY_ENVELOPE_FIELDS},
-        reason=fields["reason"],
-        asked_twice=fields["attempt"] > 1,
-        out_of_time=fields["out_of_time"],
+        who=told.participant,
+        round=told.round,
+        status=told.status,
+        text=told.text,
+        values=told.read,
+        reason=told.reason,
+        asked_twice=told.attempt > 1,
+        out_of_time=told.out_of_time,
     )
+
+
+def replied(event: Event) -> Replied:
+    """What an entry under a question's key holds; nothing else is recorded under one."""
+    return cast("Replied", event.content)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.coordinator.ports import AgentProfile
+from app.domain.meeting.entries import Event
 from app.domain.meeting.envelope import most_input_tokens
-from app.domain.meeting.events import MEETING_RESUMED, REQUEST_RESERVED, Event
+from app.domain.meeting.events import MeetingResumed, RequestReserved
 from app.domain.money import Cost, worst_case
 
 
@@ -22,11 +23,12 @@ class RequestCounter:
         self._next: dict[str, int] = {}
         self._of_step: dict[str, int] = {}
         for entry in entries:
-            if entry.type == MEETING_RESUMED:
+            request = entry.content
+            if isinstance(request, MeetingResumed):
                 # A step of an end comes again under its key, and is another request.
                 self._of_step.clear()
-            elif entry.type == REQUEST_RESERVED:
-                self._take(entry.data["for"], entry.data["agent"], entry.data["turn"])
+            elif isinstance(request, RequestReserved):
+                self._take(request.step, request.agent, request.turn)
 
     def of(self, step: str, agent: str) -> int:
         """Which of the meeting's requests to this agent the step's one is, from 0."""

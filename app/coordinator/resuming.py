@@ -22,17 +22,16 @@ from app.domain.errors import (
     MeetingNotEnded,
     OperationUnknown,
 )
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
+from app.domain.meeting.events import MeetingResumed, RoundClosed
 from app.domain.meeting.meeting import Changed, Limits, Material, Meeting
 from app.domain.meeting.outcome import Result
 from app.domain.meeting.resumption import updated, versions_given
 from app.domain.meeting.state import MeetingState
 from app.domain.meeting.tree import check_open, ends_by
-from app.domain.operation.log import OPEN
 from app.domain.replies.text import clean
-from app.domain.values import Json, rfc3339
-from app.formats import FORMATS
+from app.domain.values import Json
+from app.formats import format_of
 
 MOST_NOTE_CHARACTERS = 2_000
 _MOST_MATERIALS = 50
@@ -79,7 +78,7 @@ def check_state(state: MeetingState, *, acknowledged: bool) -> None:
             f"Meeting {meeting_id} has not ended (it is {state.status.value}), "
             "and only one that has ended can be resumed."
         )
-    if state.outcome["result"] == Result.DECIDED.value:
+    if state.outcome.result is Result.DECIDED:
         raise MeetingDecided(
             f"Meeting {meeting_id} has decided, so there is nothing to go on with; "
             "open a new meeting for a new question."
@@ -94,11 +93,11 @@ def check_state(state: MeetingState, *, acknowledged: bool) -> None:
 
 def unsettled_operations(state: MeetingState) -> list[str]:
     """The operations whose effect outside nobody could confirm or rule out, by id."""
-    return [id_ for id_, each in state.operations.items() if each["state"] in OPEN]
+    return [id_ for id_, each in state.operations.items() if each.open]
 
 
 def last_closed_round(entries: Sequence[Event]) -> int:
-    closed = (entry.data["round"] for entry in entries if entry.type == events.ROUND_CLOSED)
+    closed = (e.content.round for e in entries if isinstance(e.content, RoundClosed))
     return max(closed, default=0)
 
 
@@ -127,20 +126,21 @@ def resuming_entry(
     if not faults:
         materials = updated(state.meeting.materials, wish.materials)
         meeting = replace(state.meeting, limits=limits, materials=materials)
-        faults += FORMATS[meeting.format].faults(meeting)
+        faults += format_of(meeting).faults(meeting)
     if faults:
         raise InvalidRequest(*faults)
-    content = {
-        "changed": wish.changed,
-        "note": clean(wish.note.strip(), MOST_NOTE_CHARACTERS),
-        "after_round": after_round,
-        "limits": limits.record(),
-        "materials": [material.record() for material in wish.materials],
-        "acknowledged": unsettled_operations(state),
-        "deadline": rfc3339(_deadline(state, above, limits, now)),
-        "resumption": (number := len(state.resumptions) + 1),
-    }
-    return Entry(events.MEETING_RESUMED, content, now, f"resume/{number}")
+    number = len(state.resumptions) + 1
+    told = MeetingResumed(
+        changed=wish.changed,
+        note=clean(wish.note.strip(), MOST_NOTE_CHARACTERS),
+        after_round=after_round,
+        limits=limits,
+        materials=wish.materials,
+        acknowledged=tuple(unsettled_operations(state)),
+        deadline=_deadline(state, above, limits, now),
+        resumption=number,
+    )
+    return Entry(told, now, f"resume/{number}")
 
 
 def _deadline(
@@ -244,7 +244,7 @@ def _material_faults(meeting: Meeting, wish: ResumeMeeting) -> Iterator[Fault]:
     now = updated(meeting.materials, given)
     if len(now) > _MOST_MATERIALS:
         yield Fault("#/materials", f"A meeting has at most {_MOST_MATERIALS} materials.")
-    if "materials" not in FORMATS[meeting.format].uses:
+    if "materials" not in format_of(meeting).uses:
         return  # Nobody reads them there, so what the note says is all that can have changed.
     if not given:
         yield Fault("#/materials", "Give the materials that have changed.")

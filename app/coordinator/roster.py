@@ -30,7 +30,7 @@ def seat_participants(
     _check_number(wish, format_, len(wanted))
     keys = format_.perspectives(wish.topic, wish.rules, len(wanted))
     open_ = not wish.seats
-    texts = [perspective(format_.name, wish.language, key) for key in keys]
+    texts = [perspective(format_.templates, wish.language, key) for key in keys]
     taken: set[str] = set()
     seats: list[Seat] = []
     for seat, (name, role) in zip(wanted, texts, strict=True):

@@ -14,7 +14,7 @@ from app.coordinator.replay import check_fingerprint, fingerprint
 from app.coordinator.saving import Saving
 from app.domain.ending.arbitration import Ruling
 from app.domain.ending.completion_gate import Close, Revise
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
 from app.domain.meeting.outcome import Outcome, StopReason
 from app.domain.replies.reading import Reply
 from app.domain.steps import (
@@ -120,7 +120,7 @@ class MeetingRun:
                 check_fingerprint(recorded, step)
             return
         at = self._clock.now()
-        self._journal.add(Entry(step.type, step.content, at, step.key, fingerprint(step)))
+        self._journal.add(Entry(step.content, at, step.key, fingerprint(step)))
 
     async def _gather(self, step: Gather) -> tuple[Reply, ...]:
         known = {ask.key: self._asker.recall(ask) for ask in step.asks}
@@ -138,12 +138,8 @@ class MeetingRun:
         """
         if self._journal.state.cancellation is not None:
             raise Stopped(StopReason.CANCELLATION)
-        if self._asker.begun(step.asks) or all(ask.closing for ask in step.asks):
-            return
-        if self._clock.now() >= self._asker.talk_deadline:
-            raise Stopped(StopReason.DEADLINE)
-        if self._asker.budget_spent:
-            raise Stopped(StopReason.BUDGET)
+        if not (self._asker.begun(step.asks) or all(ask.closing for ask in step.asks)):
+            self._asker.stop_if_talk_is_over()
 
     async def _ask_all(self, asks: Sequence[Ask]) -> dict[str, Reply | None]:
         tasks = {ask.key: self._asker.start(ask) for ask in asks}

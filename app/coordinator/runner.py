@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import Enum, auto
 
 from app.coordinator.cancellation import CONFIRM_SECONDS, Cancellation, request_cancellation
 from app.coordinator.conclusion import conclude, deliver, finish, recorded_decision
@@ -21,13 +22,28 @@ from app.coordinator.ports import (
 )
 from app.coordinator.reconciling import Reconciliation
 from app.coordinator.run import MeetingRun
-from app.domain.errors import LogUnavailable, MeetingEnded, NotFound, Superseded, YoriaiError
-from app.domain.meeting.events import Event
+from app.domain.errors import (
+    LogUnavailable,
+    MeetingEnded,
+    NotFound,
+    Superseded,
+    Unreplayable,
+    YoriaiError,
+)
+from app.domain.meeting.entries import Entry, Event
+from app.domain.meeting.events import MeetingParked, MeetingUnparked
 from app.domain.meeting.meeting import Meeting
-from app.domain.meeting.outcome import Outcome, ended_by_error
+from app.domain.meeting.outcome import Outcome, cancelled_unreplayed, ended_by_error
 from app.domain.meeting.state import MeetingState
-from app.domain.operation.log import is_open
-from app.formats import FORMATS
+from app.formats import format_of
+
+
+class _Run(Enum):
+    """What a run over a meeting's log has come to."""
+
+    ENDED = auto()
+    OVERTAKEN = auto()
+    """A cancel came before what was about to be written: it is gone through anew."""
 
 
 class Runner:
@@ -64,25 +80,56 @@ class Runner:
         the time from which there is something to do again.
 
         Raises ``Superseded`` when another runner holds it, ``LogUnavailable`` when the log
-        cannot be written, and, after ending the meeting as failed, whatever fault of ours
-        stopped it.
+        cannot be written, ``Unreplayable`` after parking a meeting that this process cannot go on
+        with, and, after ending the meeting as failed, whatever fault of ours stopped it.
         """
         while True:
             journal = Journal(self._log, await self._log.read(meeting_id))
             if journal.state.ended:
                 return await self._look_after(journal.state)
-            self._journals[meeting_id] = journal
-            try:
-                await self._advance(journal)
-            except Overtaken:
-                continue
-            except Paused as pause:
-                return pause.until
-            finally:
-                del self._journals[meeting_id]
-                await journal.release()
-            await self._tell_above(journal.state.meeting)
-            return await self._look_after(journal.state)
+            match await self._run(journal):
+                case _Run.OVERTAKEN:
+                    continue
+                case _Run.ENDED:
+                    await self._tell_above(journal.state.meeting)
+                    return await self._look_after(journal.state)
+                case datetime() as until:
+                    return until
+
+    async def _run(self, journal: Journal) -> _Run | datetime:
+        """What one run over the log has come to, or until when it waits."""
+        self._journals[journal.meeting_id] = journal
+        try:
+            await self._advance(journal)
+        except Overtaken:
+            return _Run.OVERTAKEN
+        except Paused as pause:
+            await self._take_up(journal)
+            return pause.until
+        except Unreplayable as stuck:
+            await self._park(journal, stuck)
+            raise
+        finally:
+            del self._journals[journal.meeting_id]
+            await journal.release()
+        return _Run.ENDED
+
+    async def _park(self, journal: Journal, stuck: Unreplayable) -> None:
+        """Keep the meeting as it is: what was thought out on the way is void (API.md, parked)."""
+        journal.void()
+        while True:
+            parked = journal.state.parked
+            if parked is not None and parked.reason == stuck.reason:
+                return
+            told = MeetingParked(reason=stuck.reason, detail=stuck.message)
+            if await journal.append_if_unchanged(Entry(told, self._clock.now())):
+                return
+
+    async def _take_up(self, journal: Journal) -> None:
+        """Say that a parked meeting is held again, where there is nothing else to say yet."""
+        if journal.state.parked is not None:
+            journal.add(Entry(MeetingUnparked(), self._clock.now()))
+            await journal.flush()
 
     async def _look_after(self, state: MeetingState) -> datetime | None:
         """See to what the meeting's end left open outside; when there is more to do, if ever.
@@ -121,6 +168,11 @@ class Runner:
                 decision = await self._hold(journal, agents)
             except (Superseded, Overtaken, LogUnavailable, Paused):
                 raise
+            except Unreplayable:
+                if journal.state.cancellation is None:
+                    raise
+                journal.void()
+                decision = await self._conclude(journal, agents, cancelled_unreplayed())
             except Exception as error:
                 fault = error
                 code = error.code if isinstance(error, YoriaiError) else "internal-error"
@@ -140,8 +192,8 @@ class Runner:
         run = MeetingRun(
             journal, self._clock, agents, self._prompts, self._wording, self._outlets.destinations
         )
-        format_ = FORMATS[journal.state.meeting.format]
-        outcome = await run.hold(format_.hold(journal.state.meeting))
+        meeting = journal.state.meeting
+        outcome = await run.hold(format_of(meeting).hold(meeting))
         return await self._conclude(journal, agents, outcome)
 
     async def _conclude(
@@ -189,7 +241,7 @@ def agent_names(meeting: Meeting) -> list[str]:
 
 
 def _left_open(state: MeetingState) -> bool:
-    return any(map(is_open, state.operations.values()))
+    return any(operation.open for operation in state.operations.values())
 
 
 async def _catch_up(journal: Journal) -> None:

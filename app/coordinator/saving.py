@@ -16,8 +16,8 @@ from app.coordinator.journal import Journal
 from app.coordinator.pausing import Paused
 from app.coordinator.ports import Clock, Destinations
 from app.coordinator.replay import check_fingerprint, fingerprint
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Content, Entry
+from app.domain.meeting.events import OperationHappened
 from app.domain.meeting.meeting import Destination
 from app.domain.meeting.outcome import StopReason
 from app.domain.operation.deciding import LONGEST_PATIENCE, decide
@@ -27,7 +27,6 @@ from app.domain.operation.log import (
     content_of,
     entries_of,
     happened,
-    is_open,
     operation_id,
     operation_record,
     operation_state,
@@ -45,13 +44,13 @@ from app.domain.operation.terms import (
     GiveUp,
     HandedOver,
     HandOver,
-    Happening,
     Look,
     Operation,
+    OperationHappening,
     OperationStatus,
+    OperationWait,
     Sent,
     Subject,
-    Wait,
     Write,
     WriteAnswer,
     Written,
@@ -140,7 +139,7 @@ class Saving:
         state = OperationState(operation)
         first = begun(meeting.id, state, self._step.content)
         self._journal.add(
-            self._entry(events.OPERATION_HAPPENED, "begun", first, fingerprint(self._step)),
+            self._entry("begun", first, fingerprint(self._step)),
             self._announcement(state),
         )
 
@@ -163,7 +162,7 @@ class Saving:
                 self._note(HandedOver(self._clock.now(), next_check))
             case GiveUp(reason):
                 self._note(GivenUp(self._clock.now(), reason))
-            case Wait(datetime() as until):
+            case OperationWait(datetime() as until):
                 raise Paused(min(until, self._until))
             case action:
                 raise AssertionError(f"{self._id} has ended, and yet: {action}")
@@ -171,9 +170,8 @@ class Saving:
     def _earlier_is_open(self) -> bool:
         """Whether an earlier save at this place may have arrived: nothing is written over that
         before a look (PROTOCOLS 13)."""
-        operations = self._journal.state.operations.items()
-        here = [record for id_, record in operations if id_ != self._id]
-        return any(is_open(each) and each["url"] == self._destination.url for each in here)
+        others = [each for id_, each in self._journal.state.operations.items() if id_ != self._id]
+        return any(each.open and each.url == self._destination.url for each in others)
 
     async def _write(self, state: OperationState, write: Write) -> None:
         sent = self._entry_for(Sent(self._clock.now()))
@@ -216,7 +214,7 @@ class Saving:
     def _state(self) -> OperationState:
         return operation_state(entries_of(self._journal.entries, self._id))
 
-    def _note(self, happening: Happening) -> None:
+    def _note(self, happening: OperationHappening) -> None:
         before = self._state()
         after = before.after(happening)
         self._journal.add(self._entry_for(happening))
@@ -231,25 +229,21 @@ class Saving:
         now = self._clock.now()
         for other, replaced in list(replaced_by(self._journal.entries, operation, now)):
             after = other.after(replaced)
-            data = happened(self._journal.meeting_id, after, replaced)
-            name = f"replaced-{other.operation.id}"
-            self._journal.add(self._entry(events.OPERATION_HAPPENED, name, data))
+            noted = happened(OperationHappened, self._journal.meeting_id, after, replaced)
+            self._journal.add(self._entry(f"replaced-{other.operation.id}", noted))
 
-    def _entry_for(self, happening: Happening) -> Entry:
+    def _entry_for(self, happening: OperationHappening) -> Entry:
         noted = entries_of(self._journal.entries, self._id)
         after = operation_state(noted).after(happening)
-        data = happened(self._journal.meeting_id, after, happening)
-        return self._entry(events.OPERATION_HAPPENED, f"happened-{len(noted)}", data)
+        told = happened(OperationHappened, self._journal.meeting_id, after, happening)
+        return self._entry(f"happened-{len(noted)}", told)
 
     def _announcement(self, state: OperationState) -> Entry:
-        data = operation_record(self._journal.meeting_id, state)
-        return self._entry(TOLD[state.status], state.status.value, data)
+        operation = operation_record(self._journal.meeting_id, state)
+        return self._entry(state.status.value, TOLD[state.status](operation=operation))
 
-    def _entry(
-        self, type_: str, name: str, data: dict[str, Any], fingerprint_: str | None = None
-    ) -> Entry:
-        key = f"{self._step.key}/{name}"
-        return Entry(type_, data, self._clock.now(), key, fingerprint_)
+    def _entry(self, name: str, content: Content, fingerprint_: str | None = None) -> Entry:
+        return Entry(content, self._clock.now(), f"{self._step.key}/{name}", fingerprint_)
 
 
 def failed_here(bug: Exception) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 
 from app.coordinator.arbitration import RULED
 from app.coordinator.cancellation import request_cancellation
@@ -19,10 +18,10 @@ from app.coordinator.ports import (
     Tail,
 )
 from app.coordinator.resuming import ResumeMeeting, resume
-from app.domain.ending.arbitration import Choice, NoQuestionOpen, Ruling, chosen
+from app.domain.ending.arbitration import NoQuestionOpen, Ruling, chosen
 from app.domain.errors import LogConflict, NotFound
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
+from app.domain.meeting.events import ArbitrationOpened, ArbitrationRuled
 from app.domain.meeting.state import MeetingState, created, fold
 from app.domain.replies.text import clean
 from app.domain.values import Json
@@ -61,7 +60,7 @@ class MeetingService:
         draft = await self._drafting.draft(wish)
         if idempotency is not None:
             idempotency = replace(idempotency, answer=json.dumps({"id": draft.meeting.id}))
-        entry = Entry(events.MEETING_CREATED, draft.record(), self._clock.now(), "create")
+        entry = Entry(draft.created(), self._clock.now(), "create")
         (event,) = await self._log.append(draft.meeting.id, 0, [entry], idempotency)
         self._dispatch.wake(draft.meeting.id)
         return created(event)
@@ -92,9 +91,9 @@ class MeetingService:
                 raise NotFound(f"There is no meeting {meeting_id}.")
             state = fold(log)
             question = state.pending_question
-            if question is None or question["arbiter"]["kind"] != "human" or state.decided:
+            if question is None or question.asked.arbiter.kind != "human" or state.decided:
                 raise NoQuestionOpen("No question is waiting for a person's ruling here.")
-            entry = self._ruled(question, ruling)
+            entry = self._ruled(question.asked, ruling)
             try:
                 (event,) = await self._log.append(meeting_id, state.last_seq, [entry])
             except LogConflict:
@@ -108,15 +107,16 @@ class MeetingService:
         self._dispatch.wake(meeting_id)
         return state
 
-    def _ruled(self, question: Mapping[str, Json], ruling: Ruling) -> Entry:
+    def _ruled(self, asked: ArbitrationOpened, ruling: Ruling) -> Entry:
         now = self._clock.now()
-        if now >= datetime.fromisoformat(question["deadline"]):
+        if now >= asked.deadline:
             raise NoQuestionOpen("The time for this ruling is over.")
-        found = chosen([Choice.read(choice) for choice in question["choices"]], ruling.choice)
-        content = {
-            "question_id": question["question_id"],
-            "round": question["round"],
-            **replace(ruling, choice=found.id).record(),
-        }
-        key = question["question_id"] + RULED
-        return Entry(events.ARBITRATION_RULED, content, now, key)
+        ruled = ArbitrationRuled(
+            question_id=asked.question_id,
+            round=asked.round,
+            choice=chosen(asked.choices, ruling.choice).id,
+            reason=ruling.reason,
+            decided_by=ruling.decided_by,
+            conditions=ruling.conditions,
+        )
+        return Entry(ruled, now, asked.question_id + RULED)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from app.coordinator.ports import Clock, Timer
-from app.domain.errors import LogUnavailable, Superseded
+from app.domain.errors import LogUnavailable, Superseded, Unreplayable
 
 _RETRY_SECONDS = 5.0
 
@@ -66,6 +66,10 @@ class EmbeddedDispatch:
             later = await self._advance(meeting_id)
         except Superseded as fence:
             _log.warning("meeting.superseded", meeting_id=meeting_id, reason=fence.message)
+        except Unreplayable as stuck:
+            _log.error(
+                "meeting.parked", meeting_id=meeting_id, reason=stuck.reason, detail=stuck.message
+            )
         except LogUnavailable as outage:
             _log.error("meeting.interrupted", meeting_id=meeting_id, reason=outage.message)
             later = self._clock.now() + timedelta(seconds=_RETRY_SECONDS)

@@ -14,7 +14,9 @@ YoriaiError                    a stable ``code`` and a sentence for a person
 ├── NoRoom                     a reservation that the envelope has no room for
 ├── CancelledAbove             nothing more is sent: the meeting's tree is being cancelled
 ├── Superseded                 another runner holds this meeting: stand down
-├── ReplayDiverged             the log does not fit the format's code any more
+├── Unreplayable               no process at hand can go on with this log: it is parked
+│   ├── ReplayDiverged         it does not fit the format's code any more
+│   └── VersionUnknown         its format, or that version of it, is not at hand
 └── AgentFailure               an agent did not give a reply
     ├── AgentUnavailable       for now: the same request may be sent again
     ├── AgentRejected          for good: sending it again will not change the answer
@@ -26,11 +28,14 @@ Only ``api/problems.py`` knows which HTTP status belongs to which code.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from app.domain.money import Cost
+
+_MOST_STEP_CHARACTERS = 64
 
 
 class YoriaiError(Exception):
@@ -49,6 +54,16 @@ class Fault:
 
     pointer: str
     detail: str
+
+
+def pointer_to(steps: Iterable[int | str]) -> str:
+    """The JSON pointer to a place in a document."""
+    return "".join(f"/{_escaped(str(step))}" for step in steps)
+
+
+def _escaped(step: str) -> str:
+    # Cut, since an unknown field may be named with a megabyte.
+    return step[:_MOST_STEP_CHARACTERS].replace("~", "~0").replace("/", "~1")
 
 
 class InvalidRequest(YoriaiError):
@@ -143,8 +158,22 @@ class Superseded(YoriaiError):
     code = "superseded"
 
 
-class ReplayDiverged(YoriaiError):
+class Unreplayable(YoriaiError):
+    """The meeting is kept whole until a process can go on with it; ``reason`` is what callers see
+    of it in ``parked``."""
+
+    code = "unreplayable"
+    reason = "unreplayable"
+
+
+class ReplayDiverged(Unreplayable):
     code = "replay-diverged"
+    reason = "replay_diverged"
+
+
+class VersionUnknown(Unreplayable):
+    code = "version-unknown"
+    reason = "version_unknown"
 
 
 class AgentFailure(YoriaiError):

@@ -12,7 +12,10 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from app.domain.meeting.entries import Content
 from app.domain.meeting.meeting import CompletionGate
+from app.domain.operation.record import OperationRecord
+from app.domain.operation.terms import OperationStatus
 from app.domain.replies.reading import Reading, Reply
 from app.domain.values import Json
 
@@ -55,8 +58,7 @@ class Note:
     """Tell the meeting's log something that follows from what is known; sent back: None."""
 
     key: str
-    type: str
-    content: Mapping[str, Json]
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,11 @@ class Save:
 class Saved:
     """What became of a save: the operation's record as it stood then."""
 
-    operation: Mapping[str, Json]
+    operation: OperationRecord
 
     @property
     def confirmed(self) -> bool:
-        return self.operation["state"] == "confirmed"
+        return self.operation.state is OperationStatus.CONFIRMED
 
 
 Step = Gather | Note | Confirm | Arbitrate | Save
@@ -153,5 +155,5 @@ def save(step: Save) -> Part[Saved]:
     return (yield step)
 
 
-def note(key: str, type_: str, **content: Json) -> Part[None]:
-    yield Note(key, type_, content)
+def note(key: str, content: Content) -> Part[None]:
+    yield Note(key, content)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 Json = Any
 """A value that JSON can hold."""
+
+if TYPE_CHECKING:
+    JsonValue: TypeAlias = (
+        "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+    )
+else:
+    # Whoever reads annotations at run time cannot follow a type into itself.
+    JsonValue = Any
+"""A value that JSON can hold, which has to be looked at before it is used."""
+
+JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 
 @lru_cache(maxsize=1024, typed=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
+from app.domain.errors import VersionUnknown
+from app.domain.meeting.meeting import Meeting
 from app.formats.shared.format import Format
 from app.formats.shared.registry import Registry
 
@@ -24,3 +26,17 @@ def _found() -> Registry:
 
 FORMATS = _found()
 """The formats that can be held."""
+
+
+def format_of(meeting: Meeting) -> Format:
+    """The format that this meeting is held by, in the version that began it.
+
+    Raises ``VersionUnknown``.
+    """
+    found = FORMATS.version(meeting.format, meeting.format_version)
+    if found is None:
+        raise VersionUnknown(
+            f"{meeting.id} is held by version {meeting.format_version} of the format "
+            f"{meeting.format}, which is not at hand here."
+        )
+    return found

@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
-from app.domain.meeting.events import MEETING_RESUMED, Event
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import MeetingResumed
 from app.domain.meeting.meeting import Meeting
 
 _MOST_SLUG_BYTES = 90
@@ -62,7 +63,7 @@ def write_minutes(folder: Path, log: Sequence[Event], text: str) -> Path:
     disk works. Raises ``OSError`` when they could not be written, and ``UnsafeMeetingId``.
     """
     created = log[0]
-    end = 1 + sum(entry.type == MEETING_RESUMED for entry in log)
+    end = 1 + sum(isinstance(entry.content, MeetingResumed) for entry in log)
     name = file_name(Meeting.read(created.data), f"{created.at:%Y-%m-%d}", end)
     content = text.encode()
     target = folder / name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
-from app.domain.meeting.events import COMPLETION_CLOSED, COMPLETION_NUDGED
+from app.domain.meeting.events import CompletionClosed, CompletionNudged
 from app.domain.meeting.history import History, Recorded
 from app.domain.values import Json
 from app.records.catalogue import Words
@@ -19,20 +19,20 @@ def confirmations(words: Words, past: History) -> Iterator[str]:
     yield f"## {words('heading.completions')}"
     settings = {key: f"{value:g}" for key, value in gate.record().items()}
     yield words("gate.rule", **settings)
-    heard = [each for each in past.completions if each.type != COMPLETION_CLOSED]
+    heard = [each for each in past.completions if each.type != CompletionClosed.type]
     if heard:
         yield table(
             [words(f"gate.{key}") for key in ("time", "asking", "participant", "said", "reason")],
             [_row(words, past, each) for each in heard],
         )
     for each in past.completions:
-        if each.type == COMPLETION_CLOSED:
+        if each.type == CompletionClosed.type:
             yield _closing(words, each.data)
 
 
 def _row(words: Words, past: History, told: Recorded) -> list[str]:
     data = told.data
-    if told.type == COMPLETION_NUDGED:
+    if told.type == CompletionNudged.type:
         who, said = words.joined(inline(name) for name in data["participants"]), "nudged"
     else:
         who, said = inline(data["participant"]), str(data["completion"])

@@ -1,4 +1,4 @@
-"""What a finished meeting leaves to say: its title, options, consequences and candidates."""
+"""What a finished meeting leaves to say: its title, its consequences, who answered."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.domain.errors import MeetingNotEnded
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.history import History, history
 from app.domain.values import Json
-from app.records.catalogue import WORDS, Words
-from app.records.debate import proposal_texts
+from app.records.asked import delivers
+from app.records.catalogue import Words, words_of
 
 _MOST_TITLE_CHARACTERS = 160
 
@@ -35,7 +35,7 @@ def case_of(log: Iterable[Event]) -> Case:
         raise MeetingNotEnded(
             f"Meeting {past.meeting.id} has not ended, so it decided nothing yet."
         )
-    return Case(past, WORDS[past.meeting.language], past.decision)
+    return Case(past, words_of(past.meeting), past.decision)
 
 
 def date_of(past: History) -> str:
@@ -46,7 +46,7 @@ def title_of(case: Case) -> str:
     """The decision where there is one; otherwise the topic, and that it was not decided."""
     topic = case.past.meeting.topic
     decision: str | None = case.decided["decision"]
-    if "review" in case.decided and decision is not None:
+    if decision is not None and delivers(case.past.meeting):
         text = topic  # A whole deliverable is no title.
     elif decision is None:
         key = f"decision.{case.decided['result']}_title"
@@ -57,38 +57,6 @@ def title_of(case: Case) -> str:
     if len(flat) > _MOST_TITLE_CHARACTERS:
         return flat[: _MOST_TITLE_CHARACTERS - 1].rstrip() + "…"
     return flat
-
-
-def motions_judged(past: History) -> dict[str, tuple[int, int]]:
-    """The motions that were judged, each with the first and the last round it stood in."""
-    found: dict[str, tuple[int, int]] = {}
-    for round_ in past.rounds:
-        if round_.motion and round_.closed is not None:
-            first, _ = found.get(round_.motion, (round_.number, 0))
-            found[round_.motion] = (first, round_.number)
-    return found
-
-
-def last_motion(past: History) -> str | None:
-    return next((r.motion for r in reversed(past.rounds) if r.motion), past.meeting.motion)
-
-
-def candidates(case: Case) -> list[str]:
-    """What is left to choose from: the options, else what was proposed, in a debate by each."""
-    if case.past.meeting.options:
-        return list(case.past.meeting.options)
-    polled = case.decided.get("poll") or {}
-    if polled.get("groups"):
-        return [group["title"] for group in polled["groups"]]
-    if polled.get("output") == "binary":
-        return ["YES", "NO"]
-    if "debate" in case.decided:
-        return proposal_texts(case.words, case.decided["debate"], str)
-    draft = case.decided["synthesis"] or {}
-    deliverable = (case.decided.get("review") or {}).get("draft")
-    motion = last_motion(case.past)
-    texts = (motion, deliverable, draft.get("decision"), draft.get("recommendation"))
-    return list(dict.fromkeys(text for text in texts if text))
 
 
 def consequences(case: Case) -> list[dict[str, Json]]:

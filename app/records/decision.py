@@ -6,46 +6,33 @@ and gives candidates and open points to whoever has to decide (PROTOCOLS 11, han
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from app.domain.meeting.events import Event
-from app.domain.replies.text import one_line
+from app.domain.meeting.entries import Event
+from app.domain.meeting.history import History, numbers_of
 from app.domain.values import Json, rfc3339
-from app.records.ballots import options_argued
-from app.records.catalogue import Words
+from app.formats.shared.motions import last_motion
+from app.records.asked import record_of
 from app.records.containment import front_matter, inline, plain, quoted
-from app.records.debate import proposal_texts
 from app.records.decided import (
     Case,
-    candidates,
     case_of,
     consequences,
     date_of,
-    last_motion,
     lineage,
-    motions_judged,
     title_of,
     warnings_of,
 )
 from app.records.degradation import bullets, degradation_sentence, degradations, weaknesses
-from app.records.findings import comparison, dissents, flips, open_points
+from app.records.findings import dissents, flips, open_points
 from app.records.header import money, participants, used_tokens
+from app.records.layout import lay_out
 from app.records.minutes import material_records, participant_records, short
 from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
 from app.records.resumptions import resumptions
 from app.records.rulings import arbitration, questions
 from app.records.stalls import stall_record
-from app.records.verdict import (
-    consensus_text,
-    counted,
-    headline,
-    numbers_of,
-    synthesis,
-    who_decided,
-)
-
-_MOST_DRAFT_CHARACTERS = 300
-"""Of a draft, where it is one candidate among others."""
+from app.records.verdict import consensus_text, counted, headline, synthesis, who_decided
 
 
 def decision_json(log: Iterable[Event]) -> dict[str, Json]:
@@ -55,7 +42,7 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
     """
     case = case_of(log)
     past, decided, meeting = case.past, case.decided, case.past.meeting
-    numbers_name, numbers = numbers_of(decided)
+    name, numbers = numbers_of(decided)
     return {
         "meeting_id": meeting.id,
         "topic": meeting.topic,
@@ -75,7 +62,7 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "stopped_by": decided["stopped_by"],
         "context": meeting.context,
         "motion": last_motion(past),
-        "options": _considered(case),
+        "options": _considered(past),
         "materials": material_records(past),
         "consequences": consequences(case),
         "dissents": decided["dissents"],
@@ -87,9 +74,9 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
         "stalled": stall_record(past),
         "external_wait": external_wait(past),
         "synthesis": decided["synthesis"],
-        numbers_name: numbers,
+        name: numbers,
         "effective_participants": decided["effective_participants"],
-        "candidates": [] if case.settled else candidates(case),
+        "candidates": candidate_records(past),
         "handoff": decided.get("handoff"),
         "open_points": open_points(case.words, past, plain),
         "degradation": [
@@ -108,11 +95,14 @@ def decision_json(log: Iterable[Event]) -> dict[str, Json]:
     }
 
 
-def _considered(case: Case) -> list[str]:
-    """The options; where there were none, the proposals of a debate or the motions judged."""
-    proposed: Mapping[str, str] = (case.decided.get("debate") or {}).get("proposals", {})
-    judged = list(motions_judged(case.past))
-    return list(case.past.meeting.options) or list(proposed.values()) or judged
+def _considered(past: History) -> list[str]:
+    """The options, or what was considered where the meeting was given none."""
+    return list(past.meeting.options or record_of(past).considered(past))
+
+
+def candidate_records(past: History) -> list[dict[str, Json]]:
+    """What there is or was to choose from, the same in the decision record and in the handoff."""
+    return [choice.record() for choice in record_of(past).candidates(past)]
 
 
 def decision_markdown(log: Iterable[Event]) -> str:
@@ -163,7 +153,7 @@ def _body(case: Case) -> Iterator[str]:
     else:
         yield from _handoff(case)
     yield from saved_elsewhere(words, past)
-    yield from dissents(words, decided, level=2)
+    yield from dissents(words, past, level=2)
     yield from resumptions(words, past)
     yield from _method(case)
     yield from _more(case)
@@ -177,28 +167,12 @@ def _context(case: Case) -> Iterator[str]:
 
 
 def _options(case: Case) -> Iterator[str]:
-    words = case.words
+    words, past = case.words, case.past
     yield f"## {words('heading.options')}"
-    if case.past.meeting.options:
-        yield bullets([inline(option) for option in case.past.meeting.options])
-        return
-    if "debate" in case.decided:
-        said = "debate.no_options"
-        considered = proposal_texts(words, case.decided["debate"])
+    if past.meeting.options:
+        yield bullets([inline(option) for option in past.meeting.options])
     else:
-        said = "decision.no_options"
-        considered = [_motion_line(words, *each) for each in motions_judged(case.past).items()]
-    if considered:
-        yield words(said)
-    yield bullets(considered) if considered else words("decision.none_named")
-
-
-def _motion_line(words: Words, motion: str, stood: tuple[int, int]) -> str:
-    first, last = stood
-    text = inline(motion)
-    if first == last:
-        return words("decision.motion_of_round", motion=text, round=first)
-    return words("decision.motion_of_rounds", motion=text, first=first, last=last)
+        yield from lay_out(words, record_of(past).considered_page(past))
 
 
 def _consequences_section(case: Case) -> Iterator[str]:
@@ -214,14 +188,7 @@ def _handoff(case: Case) -> Iterator[str]:
     words = case.words
     yield words("decision.not_decided")
     yield f"## {words('heading.candidates')}"
-    handed_on = case.decided.get("handoff")
-    # A review's whole deliverable stands further down, with its criteria.
-    most = _MOST_DRAFT_CHARACTERS if "review" in case.decided else None
-    left = [inline(one_line(text, most) if most else text) for text in candidates(case)]
-    if handed_on:
-        yield from options_argued(words, handed_on["options"])
-    else:
-        yield bullets(left) if left else words("decision.none_named")
+    yield from lay_out(words, record_of(case.past).candidates_page(case.past))
     yield from _points(case)
 
 
@@ -243,10 +210,10 @@ def _method(case: Case) -> Iterator[str]:
     )
     if decided["consensus"]:
         yield words("outcome.consensus", consensus=consensus_text(words, decided["consensus"]))
-    yield from counted(words, past, decided)
-    yield from comparison(words, past, level=3)
-    yield from flips(words, decided)
-    yield from synthesis(words, decided)
+    yield from counted(words, past)
+    yield from lay_out(words, record_of(past).comparison(past, level=3))
+    yield from flips(words, past)
+    yield from synthesis(words, past)
 
 
 def _more(case: Case) -> Iterator[str]:

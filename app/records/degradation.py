@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from app.domain.meeting.gaps import missing_replies, summarised_by_code
 from app.domain.meeting.history import History
 from app.domain.values import Json
+from app.records.asked import record_of
 from app.records.catalogue import Words
 from app.records.containment import inline
 from app.records.operations import degradations_of
@@ -19,26 +21,19 @@ def degradations(past: History) -> Sequence[Mapping[str, Json]]:
     elsewhere counts as it stands now, and not as it did at the end."""
     if past.decision is not None:
         return [*past.decision["degradation"], *degradations_of(past)]
-    silent: dict[str, list[int]] = {}
-    for round_ in past.rounds:
-        for reply in round_.final_replies:
-            if not reply.usable:
-                silent.setdefault(reply.participant, []).append(round_.number)
-    found: list[Mapping[str, Json]] = [
-        {"kind": "no_reply", "names": [name], "rounds": rounds, "detail": ""}
-        for name, rounds in silent.items()
-    ]
+    record = record_of(past)
+    counted = ([r for r in held.final_replies if record.is_wanted(r)] for held in past.rounds)
     by_code = [r.number for r in past.rounds if r.summary and r.summary["source"] != "secretary"]
-    if by_code:
-        found.append({"kind": "summary_by_code", "names": [], "rounds": by_code, "detail": ""})
-    return [*found, *degradations_of(past)]
+    found = (*missing_replies(counted), *summarised_by_code(by_code))
+    return [*(each.record() for each in found), *degradations_of(past)]
 
 
 def degradation_sentence(words: Words, record: Mapping[str, Json], safe: Safe = inline) -> str:
     kind: str = record["kind"]
     rounds = _rounds_text(words, record["rounds"])
     names = words.joined(safe(name) for name in record["names"])
-    key = f"degradation.{kind}"
+    of_format, shared = f"{words.format}.degradation_{kind}", f"degradation.{kind}"
+    key = of_format if words.has(of_format) else shared
     if words.has(key):
         said = words(key, names=names, rounds=rounds, detail=safe(record["detail"]))
         return said.strip()

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from app.domain.errors import MeetingNotEnded
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.history import History, history
 from app.domain.values import Json, rfc3339
-from app.records.catalogue import WORDS, Words
+from app.records.asked import record_of
+from app.records.at_stake import criteria, excerpt_record, excerpts, side_record, sides
+from app.records.catalogue import Words, words_of
 from app.records.containment import front_matter, inline, plain, quoted
-from app.records.decided import last_motion, warnings_of
+from app.records.decided import warnings_of
+from app.records.decision import candidate_records
 from app.records.degradation import (
     Safe,
     bullets,
@@ -23,13 +26,12 @@ from app.records.degradation import (
     warning_sentence,
 )
 from app.records.findings import open_points
-from app.records.header import material_in
+from app.records.layout import lay_out
 from app.records.minutes import short
 from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
-from app.records.positions import candidates, criteria, excerpts, settled, sides
 from app.records.rulings import Question, arbiter_text, arbitration, choices, present_question
 from app.records.stalls import stall_record, stall_sentence
-from app.records.verdict import headline, synthesis, who_decided
+from app.records.verdict import headline, who_decided
 
 _UNCONFIRMED = "unconfirmed"
 
@@ -40,7 +42,7 @@ def handoff_json(log: Iterable[Event]) -> dict[str, Json]:
     Raises ``MeetingNotEnded`` while the meeting runs and no question is open.
     """
     past, asked = _case(log)
-    words, decided = WORDS[past.meeting.language], past.decision or {}
+    words, record = words_of(past.meeting), record_of(past)
     return {
         **_front(past),
         "topic": past.meeting.topic,
@@ -50,12 +52,12 @@ def handoff_json(log: Iterable[Event]) -> dict[str, Json]:
         "may_decide": _may_decide(past, asked),
         "stalled": stall_record(past),
         "external_wait": external_wait(past),
-        "candidates": candidates(past, asked),
-        "sides": sides(past),
-        "excerpts": excerpts(past),
-        "criteria": criteria(past),
-        "settled": settled(past),
-        "dissents": list(decided.get("dissents") or ()),
+        "candidates": candidate_records(past),
+        "sides": [side_record(side) for side in record.sides(past)],
+        "excerpts": [excerpt_record(each) for each in record.excerpts(past)],
+        "criteria": {key: list(found) for key, found in record.criteria(past).items()},
+        "settled": list(record.settled(past)),
+        "dissents": list((past.decision or {}).get("dissents") or ()),
         "synthesis": past.drafted,
         "open_points": _open_points(words, past, asked, plain),
         "unconfirmed": _unconfirmed(past),
@@ -71,7 +73,7 @@ def handoff_json(log: Iterable[Event]) -> dict[str, Json]:
 def handoff_markdown(log: Iterable[Event]) -> str:
     """The package as Markdown with YAML front matter. Raises as ``handoff_json`` does."""
     past, asked = _case(log)
-    parts = (front_matter(_front(past)), *_body(WORDS[past.meeting.language], past, asked))
+    parts = (front_matter(_front(past)), *_body(words_of(past.meeting), past, asked))
     return "\n\n".join(parts) + "\n"
 
 
@@ -90,7 +92,7 @@ def _case(log: Iterable[Event]) -> tuple[History, Question | None]:
 
 
 def _front(past: History) -> dict[str, Json]:
-    decided = past.decision or {}
+    decided: Mapping[str, Json] = past.decision or {}
     return {
         "meeting_id": past.meeting.id,
         "format": past.meeting.format,
@@ -120,14 +122,8 @@ def _question(past: History, asked: Question | None) -> dict[str, Json]:
     """The one question; of a meeting without an arbiter, the one that it was about."""
     if asked is not None:
         return asked.record()
-    text = _about(past)
+    text = record_of(past).question(past)
     return {"question": text, "scope": text, "choices": [], "state": "not_put"}
-
-
-def _about(past: History) -> str:
-    return (last_motion(past) if past.meeting.format == "roundtable" else None) or (
-        past.meeting.motion or past.meeting.topic
-    )
 
 
 def _may_decide(past: History, asked: Question | None) -> list[dict[str, Json]]:
@@ -163,10 +159,10 @@ def _body(words: Words, past: History, asked: Question | None) -> Iterator[str]:
     yield from external_wait_sentence(words, past)
     yield from _the_question(words, past, asked)
     yield from _who(words, past, asked)
-    yield from _candidates(words, past, asked)
-    yield from _sides(words, past)
-    yield from _excerpts(words, past)
-    yield from _criteria(words, past)
+    yield from _candidates(words, past)
+    yield from sides(words, past)
+    yield from excerpts(words, past)
+    yield from criteria(words, past)
     yield from _points(words, past, asked)
 
 
@@ -184,7 +180,7 @@ def _the_question(words: Words, past: History, asked: Question | None) -> Iterat
     yield f"## {words('heading.the_question')}"
     settled_by_now = _decided(past) is not None
     yield words("handoff.decided_question" if settled_by_now else "handoff.question")
-    text = _about(past) if asked is None else asked.text
+    text = record_of(past).question(past) if asked is None else asked.text
     yield quoted(text)
     if asked is not None and asked.scope != text:
         yield words("handoff.scope")
@@ -212,102 +208,17 @@ def _who(words: Words, past: History, asked: Question | None) -> Iterator[str]:
     yield from arbitration(words, past, level=3)
 
 
-def _candidates(words: Words, past: History, asked: Question | None) -> Iterator[str]:
+def _candidates(words: Words, past: History) -> Iterator[str]:
     decided = _decided(past) is not None
     yield f"## {words('heading.options' if decided else 'heading.candidates')}"
-    found = candidates(past, asked)
-    if not found:
-        yield words("decision.none_named")
-        return
-    if past.meeting.format == "review":
-        yield quoted(found[0]["text"])
-        return
-    yield bullets([_candidate(words, each, alone=len(found) == 1) for each in found])
-    if past.meeting.format == "council":
-        decision = (past.decision or {}).get("decision")
-        drafted = {"synthesis": past.drafted, "decision": decision, "numbers_name": "council"}
-        yield from synthesis(words, {**drafted, "council": {}})
-
-
-def _candidate(words: Words, candidate: Mapping[str, Json], *, alone: bool) -> str:
-    text = inline(candidate["text"])
-    if alone or candidate["id"] == candidate["text"]:
-        return text
-    return words("handoff.candidate", id=inline(candidate["id"]), text=text)
-
-
-def _sides(words: Words, past: History) -> Iterator[str]:
-    yield f"## {words('heading.sides')}"
-    found = sides(past)
-    if not found:
-        yield words("handoff.no_sides")
-    for side in found:
-        names = words.joined(inline(name) for name in side["participants"])
-        yield f"**{words('handoff.side', position=_position(words, side), names=names)}**"
-        lines = [_argument(words, argument) for argument in side["arguments"]]
-        if lines:
-            yield bullets(lines)
-
-
-def _position(words: Words, side: Mapping[str, Json]) -> str:
-    position: str = side["position"]
-    said = words.either(f"handoff.{position}", inline(position))
-    return words.either(f"position.{position}", said)
-
-
-def _argument(words: Words, argument: Mapping[str, Json]) -> str:
-    given = {
-        "name": inline(argument["participant"]),
-        "text": inline(argument["text"]) or words("measure.missing"),
-        "asks_for": inline(argument["asks_for"] or ""),
-    }
-    if "objection" not in argument:
-        return words("handoff.asks" if argument["asks_for"] else "handoff.said", **given)
-    severity = words.either(f"position.{argument['severity']}", inline(argument["severity"]))
-    if argument["support"] != "supported":
-        severity = words("review.unsupported", severity=severity)
-    key = "handoff.resolves" if argument["asks_for"] else "handoff.objection"
-    return words(key, **given, id=inline(argument["objection"]), severity=severity)
-
-
-def _excerpts(words: Words, past: History) -> Iterator[str]:
-    found = excerpts(past)
-    if found:
-        yield f"## {words('heading.excerpts')}"
-    for each in found:
-        name = inline(each["source"])
-        if "objection" in each:
-            name = material_in(words, past.meeting, each["source"], each["round"])
-            yield words("handoff.material", name=name, id=inline(each["objection"]))
-        else:
-            yield words("handoff.source", name=name, round=each["round"])
-        yield quoted(each["text"])
-
-
-def _criteria(words: Words, past: History) -> Iterator[str]:
-    found = criteria(past)
-    if not any(found.values()):
-        return
-    for key in ("passed", "open"):
-        yield f"## {words(f'heading.criteria_{key}')}"
-        lines = [_criterion(words, each) for each in found[key]]
-        yield bullets(lines) if lines else words("handoff.no_criteria")
-
-
-def _criterion(words: Words, criterion: Mapping[str, Json]) -> str:
-    return words(
-        "handoff.required" if criterion["required"] else "handoff.criterion",
-        id=inline(criterion["id"]),
-        text=inline(criterion["text"]),
-        result=words.either(f"review.{criterion['result']}", inline(criterion["result"])),
-    )
+    yield from lay_out(words, record_of(past).candidates_in_full(past))
 
 
 def _points(words: Words, past: History, asked: Question | None) -> Iterator[str]:
     yield f"## {words('heading.settled')}"
     done = [
         words(f"handoff.{each['kind']}", text=inline(each["text"]), id=inline(each.get("id", "")))
-        for each in settled(past)
+        for each in record_of(past).settled(past)
     ]
     yield bullets(done) if done else words("handoff.nothing_settled")
     left = [

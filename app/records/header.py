@@ -8,12 +8,10 @@ from app.domain.meeting.history import History
 from app.domain.meeting.meeting import Meeting, Seat
 from app.domain.meeting.resumption import version_in
 from app.domain.values import Json
-from app.records import debate
+from app.records.asked import record_of
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
 from app.records.degradation import bullets
-
-_STANCE_FORMATS = frozenset({"roundtable"})
 
 
 def question(words: Words, meeting: Meeting) -> Iterator[str]:
@@ -21,8 +19,8 @@ def question(words: Words, meeting: Meeting) -> Iterator[str]:
     yield from _block(words("label.topic"), quoted(meeting.topic))
     if meeting.motion:
         yield from _block(words("label.motion"), quoted(meeting.motion))
-    elif meeting.format in _STANCE_FORMATS:
-        yield words("question.no_motion")
+    elif words.has(f"{meeting.format}.no_motion"):
+        yield words(f"{meeting.format}.no_motion")
     if meeting.context:
         yield from _block(words("label.context"), quoted(meeting.context))
     if meeting.options:
@@ -74,10 +72,10 @@ def participants(words: Words, past: History) -> Iterator[str]:
         [words(f"label.{heading}") for heading in headings],
         [_seat_row(words, past, seat, weighted=weighted) for seat in meeting.seats],
     )
-    seen = "unseen" if meeting.format == "poll" else meeting.identities
-    yield words(f"participants.{seen}")
+    record = record_of(past)
+    yield words(f"participants.{'unseen' if record.unseen else meeting.identities}")
     yield _office(words, past, "office", meeting.secretary)
-    if meeting.format == "council" or meeting.chair:
+    if record.chaired or meeting.chair:
         yield _office(words, past, "chair", meeting.chair_agent)
 
 
@@ -142,23 +140,3 @@ def money(words: Words, usd: str | None) -> str:
 
 def used_tokens(words: Words, tokens: Mapping[str, Json]) -> str:
     return words("measure.tokens", input=tokens["input"], output=tokens["output"])
-
-
-def counting(words: Words, meeting: Meeting) -> Iterator[str]:
-    """How a reader can re-count the stances; other formats' rules stand with their tallies."""
-    if meeting.format == "debate":
-        yield f"## {words('debate.counting')}"
-        yield from debate.rule(words, meeting)
-    if meeting.format not in _STANCE_FORMATS:
-        return
-    seats = len(meeting.seats)
-    yield f"## {words('heading.counting')}"
-    yield words("counting.rule", seats=seats)
-    least = (2 * seats + 2) // 3
-    yield bullets(
-        [
-            words("counting.full", seats=seats),
-            words("counting.majority", least=least, seats=seats),
-            words("counting.none"),
-        ]
-    )

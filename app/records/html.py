@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from app.domain.meeting.meeting import Language
@@ -25,22 +25,32 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_STYLE = (_TEMPLATES / "page.css").read_text(encoding="utf-8").strip()
-_STYLE_DIGEST = b64encode(sha256(_STYLE.encode()).digest()).decode()
-
-CONTENT_SECURITY_POLICY = (
-    f"default-src 'none'; style-src 'sha256-{_STYLE_DIGEST}'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
-)
-"""The header under which a page still looks as it should: nothing but its own style."""
-
 _TAGS = {
     *("h1", "h2", "h3", "p", "ul", "ol", "li", "blockquote", "strong", "em", "code", "pre", "br"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-_PAGE = Environment(
-    loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined
-).get_template("page.html.j2")
+
+
+@cache
+def _style() -> str:
+    return (_TEMPLATES / "page.css").read_text(encoding="utf-8").strip()
+
+
+@cache
+def content_security_policy() -> str:
+    """The header under which a page still looks as it should: nothing but its own style."""
+    digest = b64encode(sha256(_style().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+@cache
+def _page() -> Template:
+    folder = FileSystemLoader(_TEMPLATES)
+    environment = Environment(loader=folder, autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("page.html.j2")
 
 
 @cache
@@ -59,5 +69,5 @@ def html_page(title: str, markdown: str, language: Language) -> str:
     cleaner = nh3.clean(_parser().render(markdown), tags=_TAGS, attributes={})
     body = Markup(cleaner)  # noqa: S704 - sanitised in the line above
     flat = " ".join(visible(title).split())
-    style = Markup(_STYLE)  # noqa: S704 - a file of ours
-    return _PAGE.render(title=flat, body=body, style=style, language=language)
+    style = Markup(_style())  # noqa: S704 - a file of ours
+    return _page().render(title=flat, body=body, style=style, language=language)

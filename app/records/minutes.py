@@ -7,28 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.history import History, history
-from app.domain.meeting.outcome import outcome_record
 from app.domain.values import Json, rfc3339
-from app.records.catalogue import WORDS, Words
+from app.formats.shared.compared import views
+from app.records.asked import record_of
+from app.records.catalogue import Words, words_of
 from app.records.confirmations import confirmations
 from app.records.containment import front_matter, inline, plain
 from app.records.decided import warnings_of
 from app.records.degradation import degradation_sentence, degradations, weaknesses
-from app.records.findings import (
-    comparison,
-    dissents,
-    flips,
-    open_points,
-    stances_by_round,
-    still_open,
-    views,
-)
-from app.records.header import counting, limits, participants, question
+from app.records.findings import dissents, flips, open_points, still_open
+from app.records.header import limits, participants, question
 from app.records.html import html_page
+from app.records.layout import lay_out
 from app.records.operations import saved_elsewhere
-from app.records.reviews import objections
 from app.records.rulings import arbitration, questions
 from app.records.transcript import transcript
 from app.records.verdict import headline, outcome
@@ -43,14 +36,14 @@ def minutes_markdown(log: Iterable[Event]) -> str:
 
 
 def _markdown(past: History) -> str:
-    parts = (front_matter(_front(past)), *_body(WORDS[past.meeting.language], past))
+    parts = (front_matter(_front(past)), *_body(words_of(past.meeting), past))
     return "\n\n".join(parts) + "\n"
 
 
 def minutes_html(log: Iterable[Event]) -> str:
     """The minutes as a complete HTML page without scripts, safe to serve."""
     past = history(log)
-    words = WORDS[past.meeting.language]
+    words = words_of(past.meeting)
     title = words("heading.minutes", topic=past.meeting.topic)
     return html_page(title, "\n\n".join(_body(words, past)), past.meeting.language)
 
@@ -58,7 +51,7 @@ def minutes_html(log: Iterable[Event]) -> str:
 def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
     """The minutes as JSON: the same content, with the texts as they were given."""
     past = history(log)
-    words = WORDS[past.meeting.language]
+    words = words_of(past.meeting)
     baseline, final = views(past)
     return {
         **_front(past),
@@ -90,7 +83,7 @@ def minutes_json(log: Iterable[Event]) -> dict[str, Json]:
         "arbitration": [asked.record() for asked in questions(past)],
         "cancellation": past.cancellation,
         "late_replies": [reply.record() for reply in past.late],
-        "outcome": None if past.decision is None else outcome_record(past.decision),
+        "outcome": None if past.decided is None else past.decided.outcome.record(),
         "baseline": baseline,
         "final": final,
         "flips": list((past.decision or {}).get("flips") or ()),
@@ -145,16 +138,17 @@ def _body(words: Words, past: History) -> Iterator[str]:
     yield from question(words, past.meeting)
     yield from participants(words, past)
     yield from limits(words, past)
-    yield from counting(words, past.meeting)
+    record = record_of(past)
+    yield from lay_out(words, record.how_to_count(past))
     yield from transcript(words, past)
     yield from arbitration(words, past)
     yield from outcome(words, past)
-    yield from stances_by_round(words, past)
-    yield from comparison(words, past)
-    if past.decision is not None:
-        yield from flips(words, past.decision)
-        yield from dissents(words, past.decision)
-    yield from objections(words, past)
+    yield from lay_out(words, record.round_by_round(past))
+    yield from lay_out(words, record.comparison(past, level=2))
+    if past.ended:
+        yield from flips(words, past)
+        yield from dissents(words, past)
+    yield from lay_out(words, record.at_the_end(past))
     yield from confirmations(words, past)
     yield from saved_elsewhere(words, past)
     yield from still_open(words, past)

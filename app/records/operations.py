@@ -11,7 +11,7 @@ from datetime import datetime
 
 from app.domain.meeting.history import History
 from app.domain.values import Json
-from app.records.catalogue import WORDS, Words
+from app.records.catalogue import Words, words_of
 from app.records.containment import inline, table
 from app.records.reasons import reason_in
 
@@ -36,7 +36,7 @@ def _degradation(past: History, record: Mapping[str, Json]) -> Mapping[str, Json
         if at_the_end in (None, _CONFIRMED):
             return None
         kind = "operation_confirmed_late"
-    detail = reason_in(WORDS[past.meeting.language], record["reason"] or "", str)
+    detail = reason_in(words_of(past.meeting), record["reason"] or "", str)
     return {"kind": kind, "names": [record["id"]], "rounds": [], "detail": detail}
 
 
@@ -52,7 +52,7 @@ def _gave_way(past: History, record: Mapping[str, Json]) -> bool:
 
 def _state_at_the_end(past: History, id_: str) -> str | None:
     """What the decision says of the save; of a record that was delivered it says nothing."""
-    operation = ((past.decision or {}).get("review") or {}).get("operation")
+    operation = past.numbers.get("operation")
     return operation["state"] if operation is not None and operation["id"] == id_ else None
 
 

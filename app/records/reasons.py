@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 
-from app.records.catalogue import WORDS, Words
+from app.domain.meeting.meeting import Language
+from app.records.catalogue import Words, words_in
 
 _BETWEEN_SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")
 _VALUE = re.compile(r"\\\{(\w+)\\\}")
-_CONTRACT = WORDS["en"]
+_CONTRACT: Language = "en"
 
 
 def reason_in(words: Words, reason: str, safe: Callable[[str], str]) -> str:
     """The reason in the language of ``words``; ``safe`` makes it fit for where it will stand."""
-    if words.language == _CONTRACT.language:
+    if words.language == _CONTRACT:
         return safe(reason)
     found = (_sentence_in(words, each, safe) for each in _BETWEEN_SENTENCES.split(reason))
     return "".join(found)
@@ -27,11 +29,11 @@ def reason_in(words: Words, reason: str, safe: Callable[[str], str]) -> str:
 
 def is_known(sentence: str) -> bool:
     """Whether other languages have a text for it."""
-    return any(pattern.fullmatch(sentence) for pattern in _PATTERNS.values())
+    return any(pattern.fullmatch(sentence) for pattern in _patterns().values())
 
 
 def _sentence_in(words: Words, sentence: str, safe: Callable[[str], str]) -> str:
-    for key, pattern in _PATTERNS.items():
+    for key, pattern in _patterns().items():
         found = pattern.fullmatch(sentence)
         if found is not None:
             return words(key, **{name: safe(value) for name, value in found.groupdict().items()})
@@ -42,6 +44,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(_VALUE.sub(r"(?P<\1>[^,;]+)", re.escape(text)))
 
 
-_PATTERNS: Mapping[str, re.Pattern[str]] = {
-    key: _pattern(text) for key, text in _CONTRACT.texts.items() if key.startswith("reason.")
-}
+@cache
+def _patterns() -> Mapping[str, re.Pattern[str]]:
+    texts = words_in(_CONTRACT).texts
+    return {key: _pattern(text) for key, text in texts.items() if key.startswith("reason.")}

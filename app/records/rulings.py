@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 from app.domain.ending.arbitration import Choice
-from app.domain.meeting.events import ARBITRATION_EXPIRED, ARBITRATION_OPENED, ARBITRATION_RULED
+from app.domain.meeting.events import ArbitrationExpired, ArbitrationOpened, ArbitrationRuled
 from app.domain.meeting.history import History, Recorded
 from app.domain.meeting.meeting import Arbiter
 from app.domain.values import Json, rfc3339
@@ -68,7 +68,7 @@ def questions(past: History) -> tuple[Question, ...]:
     """Every question that was put, in order; more than one only in a meeting that was resumed."""
     found: list[Question] = []
     for event in past.arbitration:
-        if event.type == ARBITRATION_OPENED:
+        if event.type == ArbitrationOpened.type:
             over = past.ended or past.cancellation is not None or event.leg < past.leg
             found.append(_opened(event, "overtaken" if over else "open"))
         elif event.type in _CLOSED and found:
@@ -83,7 +83,7 @@ def present_question(past: History) -> Question | None:
     return next((asked for asked in reversed(questions(past)) if asked.leg == past.leg), None)
 
 
-_CLOSED: Mapping[str, State] = {ARBITRATION_RULED: "ruled", ARBITRATION_EXPIRED: "expired"}
+_CLOSED: Mapping[str, State] = {ArbitrationRuled.type: "ruled", ArbitrationExpired.type: "expired"}
 
 
 def _opened(event: Recorded, state: State) -> Question:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.domain.meeting.history import History
+from app.domain.meeting.history import History, numbers_of
+from app.domain.meeting.outcome import StopReason
 from app.domain.values import Json
-from app.records import debate
-from app.records.ballots import is_vote, ladder_steps, vote_tables
+from app.formats.shared.drafts_shown import draft_of, synthesis_page
+from app.records.asked import record_of
 from app.records.catalogue import Words
 from app.records.containment import inline, quoted, table
-from app.records.councils import council_outcome
-from app.records.degradation import bullets
-from app.records.figures import figures
-from app.records.polls import is_poll, poll_tables
-from app.records.reviews import review_outcome
-
-_POINTS = ("agreed", "differ", "concerns")
+from app.records.layout import lay_out
 
 
 def headline(words: Words, past: History) -> str:
@@ -36,24 +31,19 @@ def headline(words: Words, past: History) -> str:
 
 
 def stopped(words: Words, decided: Mapping[str, Json]) -> str:
-    key = f"stopped.{decided['stopped_by']}"
-    if counts_ballots(decided) and words.has(f"{key}_by_count"):
-        return words(f"{key}_by_count")
-    name, numbers = numbers_of(decided)
-    of_format = f"{key}_{name}"
-    if decided["stopped_by"] == "completed" and decided["decision"] is None:
-        of_format += "_undecided"
-    elif (numbers.get("operation") or {"state": "confirmed"})["state"] != "confirmed":
-        of_format += "_unsaved"
-    if words.has(of_format):
-        return words(of_format)
-    return words.either(key, inline(decided["stopped_by"]))
+    """What ended the meeting, in the format's own words where it has some for it."""
+    reason: str = decided["stopped_by"]
+    shared = words.either(f"stopped.{reason}", inline(reason))
+    own = f"{words.format}.stopped_{reason}{_all_the_same(decided)}"
+    return words.either(own, shared)
 
 
-def counts_ballots(decided: Mapping[str, Json]) -> bool:
-    """Whether this is the decision of a vote or a poll: counted, and never drafted."""
-    name, numbers = numbers_of(decided)
-    return name == "poll" or is_vote(numbers)
+def _all_the_same(decided: Mapping[str, Json]) -> str:
+    """What is still missing of an end that reads like success: a decision, or its save."""
+    if decided["stopped_by"] == StopReason.COMPLETED.value and decided["decision"] is None:
+        return "_undecided"
+    saved: Mapping[str, Json] = numbers_of(decided)[1].get("operation") or {}
+    return "_unsaved" if saved.get("state", "confirmed") != "confirmed" else ""
 
 
 def who_decided(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
@@ -63,17 +53,23 @@ def who_decided(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
         return
     name = inline(by["name"])
     if by["kind"] != "ruling":  # An arbiter may be named like anything.
-        name = words.either(f"method.{by['name']}", consensus_text(words, by["name"]))
-    key = f"decided_by.{by['kind']}"
-    yield words(key, name=name) if words.has(key) else name
-    if decided["decision_source"]:
-        grouped = by["kind"] == "poll" and decided["decision_source"] == "synthesis"
-        source = "group" if grouped else decided["decision_source"]
-        source = "chair" if by["kind"] == "chair" else source
-        yield words.either(f"source.{source}", inline(source))
+        name = words.either(
+            f"{words.format}.method_{by['name']}", consensus_text(words, by["name"])
+        )
+    yield _decided_by(words, by["kind"], name)
+    source: str | None = decided["decision_source"]
+    if source:
+        shared = words.either(f"source.{source}", inline(source))
+        yield words.either(f"{words.format}.source_{source}", shared)
     if by["scope"]:
         yield words("decided_by.scope")
         yield quoted(by["scope"])
+
+
+def _decided_by(words: Words, kind: str, name: str) -> str:
+    of_format, shared = f"{words.format}.decided_by_{kind}", f"decided_by.{kind}"
+    key = next((each for each in (of_format, shared) if words.has(each)), None)
+    return name if key is None else words(key, name=name)
 
 
 def consensus_text(words: Words, code: str) -> str:
@@ -93,15 +89,14 @@ def outcome(words: Words, past: History) -> Iterator[str]:
     if decided["consensus"]:
         consensus = consensus_text(words, decided["consensus"])
         yield words("outcome.consensus", consensus=consensus)
-    yield from counted(words, past, decided)
-    name, numbers = numbers_of(decided)
-    if name == "debate":
-        yield from debate.details(words, numbers)
+    yield from counted(words, past)
+    if past.numbers:
+        yield from lay_out(words, record_of(past).details(past))
     yield from who_decided(words, decided)
     if past.cancellation is not None:
         yield from cancelled(words, past.cancellation)
     yield from _late(words, past)
-    yield from synthesis(words, decided)
+    yield from synthesis(words, past)
 
 
 def cancelled(words: Words, cancellation: Mapping[str, Json]) -> Iterator[str]:
@@ -125,70 +120,13 @@ def _late(words: Words, past: History) -> Iterator[str]:
         yield quoted(reply.text or reply.reason or "")
 
 
-def counted(words: Words, past: History, decided: Mapping[str, Json]) -> Iterator[str]:
-    """The numbers behind the result, each share with its denominator."""
-    name, numbers = numbers_of(decided)
-    if is_vote(numbers):
-        yield from vote_tables(words, numbers)
-        yield from ladder_steps(words, numbers["resolution"])
-        return
-    if is_poll(numbers):
-        yield from poll_tables(words, numbers, len(past.meeting.seats))
-        return
-    if numbers.get("counts", ...) is None:
-        return  # no round was closed, so nothing was counted
-    if name == "debate":
-        yield from debate.counted(words, numbers)
-        return
-    if name == "council":
-        yield from council_outcome(words, numbers, len(past.meeting.seats))
-        return
-    if name == "review":
-        yield from review_outcome(words, past, numbers)
-        return
-    if name != "tally" or "agree_share" not in numbers:
-        yield from figures(words, numbers)
-        return
-    share = numbers["agree_share"]
-    yield words(
-        "outcome.agree_share",
-        part=share["numerator"],
-        whole=share["denominator"],
-        round=numbers["rounds"],
-    )
-    yield words(
-        "outcome.effective",
-        usable=decided["effective_participants"],
-        seats=len(past.meeting.seats),
-    )
+def counted(words: Words, past: History) -> Iterator[str]:
+    """The numbers behind the result; a meeting that ended by a fault of ours has none."""
+    if past.numbers:
+        yield from lay_out(words, record_of(past).numbers(past))
 
 
-def numbers_of(decided: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
-    """The format's own object with the numbers, under its name."""
-    name = decided["numbers_name"]
-    return name, decided[name]
-
-
-def synthesis(words: Words, decided: Mapping[str, Json]) -> Iterator[str]:
-    """The closing draft, marked as one: it decides nothing on its own."""
-    draft = decided["synthesis"]
-    if draft is None and counts_ballots(decided):
-        return
-    yield f"### {words('heading.synthesis')}"
-    if draft is None:
-        yield words("outcome.no_synthesis")
-        return
-    name, _ = numbers_of(decided)
-    yield words.either(f"outcome.synthesis_by_{name}", words("outcome.synthesis_by"))
-    if decided["decision"] is None:
-        yield words("outcome.not_a_decision")
-    if draft.get("decision"):
-        yield quoted(draft["decision"])
-    for key in _POINTS:
-        if draft.get(key):
-            heading = words.either(f"{name}.{key}", words(f"label.{key}"))
-            yield f"**{heading}**"
-            yield bullets([inline(point) for point in draft[key]])
-    if draft.get("recommendation"):
-        yield f"**{words('label.recommendation')}**"
-        yield quoted(draft["recommendation"])
+def synthesis(words: Words, past: History) -> Iterator[str]:
+    """The closing draft; a missing one is told where there should have been one."""
+    if draft_of(past) or record_of(past).drafted:
+        yield from lay_out(words, synthesis_page(past))

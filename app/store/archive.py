@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Integer, Select, and_, column, exists, select, text
+from sqlalchemy import ColumnElement, Select, and_, exists, select
 
-from app.coordinator.ports import Idempotency, MeetingFilter, OperationFilter, Page
-from app.domain.errors import Fault, InvalidRequest, NotFound
-from app.domain.meeting.events import Event
+from app.coordinator.ports import (
+    DissentFilter,
+    Idempotency,
+    MeetingFilter,
+    OperationFilter,
+    Page,
+)
+from app.domain.errors import NotFound
+from app.domain.meeting.ballots import ballot_record, ballots_in
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import ReplyReceived
 from app.domain.meeting.state import MeetingState, Status
-from app.domain.replies.text import folded, sanitised
-from app.domain.values import Json, rfc3339
+from app.domain.values import Json, JsonObject
+from app.store.closed_queries import (
+    DISSENTS_ORDERED_BY,
+    all_dissents,
+    ballots_of,
+    cancellation_of,
+    cancellation_shown,
+    dissent_listed,
+    dissent_shown,
+    dissents_of,
+)
+from app.store.cursors import ID, OPERATION_ID, cursor_of, dated_parts_of, parts_of
 from app.store.database import LARGEST_INTEGER, Database, outages
-from app.store.log import event_of
+from app.store.event_rows import event_of
+from app.store.searching import mentions
 from app.store.state_rows import state_of
 from app.store.tables import (
     EventRow,
@@ -36,13 +52,6 @@ _metadata = table(MeetingMetadataRow)
 _idempotency = table(IdempotencyRow)
 _operation = table(OperationRow)
 
-_ID = re.compile("mtg_[A-Za-z0-9_-]+")
-_OPERATION_ID = re.compile("op_[A-Za-z0-9_-]+")
-_MOMENT = re.compile(r"[0-9-]{10}T[0-9:]{8}(\.[0-9]{6})?Z")
-
-_SHORTEST_INDEXED = 3
-"""Trigrams need three characters; shorter words are looked for by reading every row."""
-
 
 class SqlArchive:
     """Implements the port ``Archive``."""
@@ -57,17 +66,16 @@ class SqlArchive:
         return state_of(rows[0])
 
     async def meetings(self, filter_: MeetingFilter) -> Page[MeetingState]:
-        rows, cursor = await self._page(select(_meeting), filter_)
+        rows, cursor = await self._meetings(select(_meeting), filter_)
         return Page([state_of(row) for row in rows], cursor)
 
     async def decided(self, filter_: MeetingFilter) -> Page[Sequence[Event]]:
         ended = select(_meeting.c.id).where(_meeting.c.status == Status.ENDED.value)
-        rows, cursor = await self._page(ended, filter_)
+        rows, cursor = await self._meetings(ended, filter_)
         return Page([await self.log(row["id"]) for row in rows], cursor)
 
     async def log(self, meeting_id: str) -> Sequence[Event]:
-        query = select(_event).where(_event.c.meeting_id == meeting_id).order_by(_event.c.seq)
-        rows = await self._rows(query)
+        rows = await self._rows(_log_of(meeting_id))
         if not rows:
             raise NotFound(f"There is no meeting {meeting_id}.")
         return [event_of(row) for row in rows]
@@ -87,15 +95,34 @@ class SqlArchive:
             await self.state(meeting_id)
         return [event_of(row) for row in rows]
 
+    async def ballots(self, meeting_id: str) -> Sequence[JsonObject]:
+        rows = await self._of_meeting(ballots_of(meeting_id), meeting_id)
+        if rows is not None:
+            return [orjson.loads(row["record"]) for row in rows]
+        query = _log_of(meeting_id).where(_event.c.type == ReplyReceived.type)
+        log = [event_of(row) for row in await self._rows(query)]
+        return [ballot_record(reply, event.at) for event, reply in ballots_in(log)]
+
+    async def dissents(self, meeting_id: str) -> Sequence[JsonObject]:
+        rows = await self._of_meeting(dissents_of(meeting_id), meeting_id)
+        return [dissent_shown(row) for row in rows or ()]
+
+    async def all_dissents(self, filter_: DissentFilter) -> Page[JsonObject]:
+        query = all_dissents(filter_, embedded=self._database.embedded)
+        page, cursor = await self._page(query, filter_.limit, *DISSENTS_ORDERED_BY)
+        return Page([dissent_listed(row) for row in page], cursor)
+
+    async def closed_cancellation(self, meeting_id: str) -> JsonObject | None:
+        rows = await self._rows(cancellation_of(meeting_id))
+        return cancellation_shown(rows[0]) if rows else None
+
     async def operations(self, filter_: OperationFilter) -> Page[Mapping[str, Json]]:
         query = select(_operation).where(_operation.c.state.in_(sorted(filter_.states)))
         if filter_.cursor is not None:
-            query = query.where(_older(*_operation_in(filter_.cursor)))
+            query = query.where(_behind(filter_.cursor))
         newest_first = (_operation.c.requested_at.desc(), _operation.c.id.desc())
-        rows = await self._rows(query.order_by(*newest_first).limit(filter_.limit + 1))
-        page = rows[: filter_.limit]
-        more = len(rows) > filter_.limit
-        cursor = _operation_cursor(page[-1]) if more else None
+        query = query.order_by(*newest_first)
+        page, cursor = await self._page(query, filter_.limit, "requested_at", "id")
         return Page([orjson.loads(row["record"]) for row in page], cursor)
 
     async def operation(self, operation_id: str) -> Mapping[str, Json]:
@@ -114,16 +141,33 @@ class SqlArchive:
         update = _idempotency.update().where(_idempotency.c.key == key).values(answer=answer)
         await self._write(update)
 
-    async def _page(
+    async def _of_meeting(self, query: Select[Any], meeting_id: str) -> Sequence[Any] | None:
+        """The rows that a meeting's end left; None where it has not ended.
+
+        Raises ``NotFound``.
+        """
+        rows = await self._rows(query)
+        if not rows:
+            raise NotFound(f"There is no meeting {meeting_id}.")
+        if rows[0]["status"] != Status.ENDED.value:
+            return None
+        return [row for row in rows if row["number"] is not None]
+
+    async def _meetings(
         self, query: Select[Any], filter_: MeetingFilter
     ) -> tuple[Sequence[Any], str | None]:
         for condition in self._conditions(filter_):
             query = query.where(condition)
-        query = query.order_by(_meeting.c.id.desc()).limit(filter_.limit + 1)
-        rows = await self._rows(query)
-        page = rows[: filter_.limit]
-        more = len(rows) > filter_.limit
-        return page, _cursor(page[-1]["id"]) if more else None
+        return await self._page(query.order_by(_meeting.c.id.desc()), filter_.limit, "id")
+
+    async def _page(
+        self, query: Select[Any], limit: int, *ordered_by: str
+    ) -> tuple[Sequence[Any], str | None]:
+        """So many rows at the most, and the cursor to those that follow, if any do."""
+        rows = await self._rows(query.limit(limit + 1))
+        page = rows[:limit]
+        more = len(rows) > limit
+        return page, cursor_of(*(page[-1][name] for name in ordered_by)) if more else None
 
     def _conditions(self, filter_: MeetingFilter) -> list[ColumnElement[bool]]:
         found: list[ColumnElement[bool]] = []
@@ -136,22 +180,12 @@ class SqlArchive:
         if filter_.created_after is not None:
             found.append(_meeting.c.created_at > filter_.created_after)
         if filter_.cursor is not None:
-            found.append(_meeting.c.id < _id_in(filter_.cursor))
+            (id_,) = parts_of(filter_.cursor, ID)
+            found.append(_meeting.c.id < id_)
         found += [_has_metadata(key, value) for key, value in filter_.metadata.items()]
         if filter_.text:
-            words = folded(sanitised(filter_.text)).split()
-            found += [self._mentions(word) for word in words]
+            found += mentions(_meeting, filter_.text, embedded=self._database.embedded)
         return found
-
-    def _mentions(self, word: str) -> ColumnElement[bool]:
-        if self._database.embedded and len(word) >= _SHORTEST_INDEXED:
-            # LIKE through a trigram index finds nothing on some versions of SQLite; MATCH does.
-            quoted = '"' + word.replace('"', '""') + '"'
-            found = text("SELECT rowid FROM meeting_search WHERE meeting_search MATCH :word")
-            return _meeting.c.row_id.in_(
-                found.bindparams(word=quoted).columns(column("rowid", Integer))
-            )
-        return _meeting.c.search_text.contains(word, autoescape=True)
 
     async def _rows(self, query: Any) -> Sequence[Any]:
         with outages("read"):
@@ -174,46 +208,12 @@ def _has_metadata(key: str, value: str) -> ColumnElement[bool]:
     )
 
 
-def _cursor(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
-def _text_in(cursor: str) -> str:
-    """What the cursor holds; nothing, if it is none."""
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
-        return ""
-
-
-def _id_in(cursor: str) -> str:
-    id_ = _text_in(cursor)
-    if not _ID.fullmatch(id_):
-        raise _foreign_cursor()
-    return id_
-
-
-def _foreign_cursor() -> InvalidRequest:
-    return InvalidRequest(Fault("/cursor", "This cursor was not given by a page of this list."))
-
-
-def _operation_cursor(row: Any) -> str:
-    return _cursor(f"{rfc3339(row['requested_at'])} {row['id']}")
-
-
-def _operation_in(cursor: str) -> tuple[datetime, str]:
-    """When the last operation of the page before was requested, and its id."""
-    at, _, id_ = _text_in(cursor).partition(" ")
-    if not (_MOMENT.fullmatch(at) and _OPERATION_ID.fullmatch(id_)):
-        raise _foreign_cursor()
-    try:
-        return datetime.fromisoformat(at), id_
-    except ValueError:
-        raise _foreign_cursor() from None
-
-
-def _older(at: datetime, id_: str) -> ColumnElement[bool]:
-    """Behind this one among those that are listed newest first."""
+def _behind(cursor: str) -> ColumnElement[bool]:
+    """Behind this one among the operations, which are listed newest first."""
+    at, (id_,) = dated_parts_of(cursor, OPERATION_ID)
     requested_at: ColumnElement[datetime] = _operation.c.requested_at
     return (requested_at < at) | ((requested_at == at) & (_operation.c.id < id_))
+
+
+def _log_of(meeting_id: str) -> Select[Any]:
+    return select(_event).where(_event.c.meeting_id == meeting_id).order_by(_event.c.seq)

@@ -72,6 +72,11 @@ class Feed:
     def ended(self) -> bool:
         return bool(self.frames) and self.frames[-1].last
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is worth waiting for more frames."""
+        return not (self.forgotten or self.ended)
+
 
 class Feeds:
     """All feeds of a process. Only the event loop touches them."""

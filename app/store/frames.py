@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.meeting.events import MEETING_ENDED
+from app.domain.meeting.events import MeetingEnded
 from app.domain.values import rfc3339
 
 
@@ -35,4 +35,4 @@ def meeting_frame(
     number: int, position: int, type_: str, meeting_id: str, at: datetime, data: str
 ) -> Frame:
     content = encode_frame(str(number), type_, meeting_id, at, data)
-    return Frame(number, position, content, last=type_ == MEETING_ENDED)
+    return Frame(number, position, content, last=type_ == MeetingEnded.type)

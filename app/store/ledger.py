@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import CancelledAbove, LogConflict, NoRoom, NotFound
+from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.envelope import UNTOUCHED
-from app.domain.meeting.events import MEETING_CREATED, MEETING_RESUMED, Entry, Event
+from app.domain.meeting.events import MeetingCreated, MeetingResumed
 from app.domain.meeting.state import MeetingState, fold
 from app.domain.meeting.tree import (
     cancelled,
@@ -22,7 +23,6 @@ from app.domain.meeting.tree import (
     told_above,
     without_room,
 )
-from app.store.state_rows import encode
 
 States = dict[str, MeetingState]
 
@@ -38,12 +38,13 @@ class Append:
 
     @property
     def creates(self) -> bool:
-        return self.entries[0].type == MEETING_CREATED
+        return isinstance(self.entries[0].content, MeetingCreated)
 
     @property
     def ancestors(self) -> Sequence[str]:
         """The meetings above a new one; of others the state knows them."""
-        return self.entries[0].data.get("ancestors", ()) if self.creates else ()
+        first = self.entries[0].content
+        return first.meeting.ancestors if isinstance(first, MeetingCreated) else ()
 
 
 @dataclass(slots=True)
@@ -78,7 +79,7 @@ class Ledger:
             raise NotFound(f"There is no meeting {append.meeting_id}.")
         made = _make(append, before)
         above = self._above(made.state)
-        if made.events[0].type in (MEETING_CREATED, MEETING_RESUMED) and above:
+        if isinstance(made.events[0].content, MeetingCreated | MeetingResumed) and above:
             check_open(above[0], above[1:])
         if before is not None and reserves(append.entries):
             _check_reserving(made, before, above)
@@ -132,8 +133,7 @@ def _make(append: Append, state: MeetingState | None) -> Made:
         if not entry.internal:
             number += 1
         event = Event(
-            type=entry.type,
-            data=entry.data,
+            content=entry.content,
             at=entry.at,
             step=entry.step,
             fingerprint=entry.fingerprint,
@@ -142,6 +142,6 @@ def _make(append: Append, state: MeetingState | None) -> Made:
             number=None if entry.internal else number,
         )
         made.append(event)
-        encoded.append(encode(entry.data))
+        encoded.append(entry.content.encoded().decode())
     state = fold(made) if state is None else state.after(*made)
     return Made(append, state, made, encoded)

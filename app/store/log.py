@@ -7,22 +7,22 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
-import orjson
 from sqlalchemy import select
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import Fault, InvalidRequest, NotFound
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.state import MeetingState, Status
-from app.domain.operation.log import OPEN
+from app.domain.operation.record import OPEN
 from app.domain.operation.terms import OperationStatus
 from app.store.database import LARGEST_INTEGER, Database, outages
+from app.store.event_rows import Written, event_of
 from app.store.feeds import Feed, Feeds
 from app.store.frames import Frame, encode_frame, meeting_frame
 from app.store.ledger import Append
 from app.store.state_rows import state_of
 from app.store.tables import EventRow, MeetingRow, OperationRow, table
-from app.store.writer import LogWriter, Written
+from app.store.writer import LogWriter
 
 _event = table(EventRow)
 _meeting = table(MeetingRow)
@@ -96,7 +96,7 @@ class SqlEventLog:
     async def unfinished(self) -> Sequence[str]:
         going_on = select(_meeting.c.id).where(_meeting.c.status != Status.ENDED.value)
         looked_after = select(_operation.c.meeting_id).where(
-            _operation.c.state.in_(OPEN),
+            _operation.c.state.in_([state.value for state in OPEN]),
             (_operation.c.state != OperationStatus.HANDED_OVER.value)
             | _operation.c.next_check_at.is_not(None),
         )
@@ -112,51 +112,47 @@ class SqlEventLog:
             raise NotFound(f"There is no meeting {meeting_id}.")
 
     async def follow(self, meeting_id: str, after: int) -> AsyncIterator[bytes]:
-        """Frames of the public events after ``after``, until an end that nothing follows."""
-        reached = after
-        page = _PageSize()
+        """Frames of the public events after ``after``, until an end that nothing follows.
+
+        An earlier end of a meeting that was resumed is just an event on the way.
+        """
+        reached, page = after, _PageSize()
+        feed = await self._feed(meeting_id)
+        at_end = feed is None
         while True:
-            feed = self._feeds.get(meeting_id)
-            if feed is None and await self._is_over(meeting_id):
-                at_end = False
-                while frames := await self._stored_frames(meeting_id, reached, page):
-                    reached, at_end = frames[-1].number, frames[-1].last
-                    for chunk in chunks([frame.content for frame in frames]):
-                        yield chunk
-                if at_end or await self._is_over(meeting_id):
-                    return
-                # It was resumed while its end was read.
-                continue
-            feed = self._feeds.open(meeting_id)
-            async for frames in self._follow_feed(feed, meeting_id, reached, page):
-                reached = frames[-1].number
+            # Taken before the look, so that what comes during the look is not missed.
+            changed = None if feed is None else feed.changed
+            frames = await self._next_frames(feed, meeting_id, reached, page)
+            if frames:
+                reached, at_end = frames[-1].number, frames[-1].last
                 for chunk in chunks([frame.content for frame in frames]):
                     yield chunk
-            if feed.ended and reached == feed.frames[-1].number:
+            elif at_end:
                 return
-
-    async def _follow_feed(
-        self, feed: Feed, meeting_id: str, reached: int, page: _PageSize
-    ) -> AsyncIterator[Sequence[Frame]]:
-        """Frames until the meeting's end, or until the feed is forgotten and must be reopened.
-
-        Earlier ends of a meeting that was resumed are just events on the way.
-        """
-        while not feed.forgotten:
-            changed = feed.changed
-            frames = feed.after(reached)
-            if frames is None or not feed.frames:
-                frames = await self._stored_frames(meeting_id, reached, page)
-            if frames:
-                reached = frames[-1].number
-                yield frames
-            elif feed.ended:
-                return
-            elif not feed.frames and await self._is_over(meeting_id):
-                # It ended before the feed was opened, so nothing will ever come.
-                self._feeds.forget(meeting_id, feed)
-            else:
+            elif feed is not None and changed is not None and feed.goes_on:
                 await changed.wait()
+            else:
+                # This feed gets no more frames, and yet the meeting goes on, or has since ended.
+                feed = await self._feed(meeting_id)
+                at_end = feed is None
+
+    async def _feed(self, meeting_id: str) -> Feed | None:
+        """Where the frames to come will be; None of a meeting that is over."""
+        feed = self._feeds.open(meeting_id)
+        if not feed.frames and await self._is_over(meeting_id) and not feed.frames:
+            self._feeds.forget(meeting_id, feed)
+            return None
+        return feed
+
+    async def _next_frames(
+        self, feed: Feed | None, meeting_id: str, reached: int, page: _PageSize
+    ) -> Sequence[Frame]:
+        """The frames that follow ``reached``, from the feed as far as that holds them."""
+        if feed is not None and feed.frames:
+            held = feed.after(reached)
+            if held is not None:
+                return held
+        return await self._stored_frames(meeting_id, reached, page)
 
     def follow_all(self, cursor: str | None) -> AsyncIterator[bytes]:
         """The public events of all meetings after an opaque cursor, or from the beginning.
@@ -266,19 +262,6 @@ def _position_in(cursor: str) -> int:
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MOST_CURSOR_DIGITS):
         raise InvalidRequest(Fault("/Last-Event-ID", "This id was not given by this stream."))
     return int(cursor)
-
-
-def event_of(row: Any) -> Event:
-    return Event(
-        type=row["type"],
-        data=orjson.loads(row["data"]),
-        at=row["at"],
-        step=row["step"],
-        fingerprint=row["fingerprint"],
-        meeting_id=row["meeting_id"],
-        seq=row["seq"],
-        number=row["number"],
-    )
 
 
 def _frame_of(row: Any) -> Frame:

@@ -72,7 +72,11 @@ class LogHeadRow(_Row, table=True):
 
 
 class MeetingRow(_Row, table=True):
-    """Where a meeting stands; ``record`` is the data of its ``meeting.created``."""
+    """Where a meeting stands: what is queried, and as JSON in ``state`` all else that changes.
+
+    ``record`` is the data of its ``meeting.created``; ``below``, what meetings below it have
+    drawn, changes by their appends too, so it stands apart.
+    """
 
     __table_args__ = (
         Index("ix_meeting_id", "id", unique=True),
@@ -82,34 +86,13 @@ class MeetingRow(_Row, table=True):
     row_id: int | None = Field(default=None, primary_key=True, sa_type=_RowId)
     id: str
     format: str
-    topic: str = Field(sa_type=Text)
     status: str
-    round: int = 0
-    motion: str | None = Field(default=None, sa_type=Text)
-    replies: int = 0
-    input_tokens: int = Field(default=0, sa_type=BigInteger)
-    output_tokens: int = Field(default=0, sa_type=BigInteger)
-    usd: str | None = None
     created_at: datetime = Field(sa_type=UtcDateTime)
-    started_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    ended_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    deadline: datetime | None = Field(default=None, sa_type=UtcDateTime)
     result: str | None = None
     record: str = Field(sa_type=Text)
-    outcome: str | None = Field(default=None, sa_type=Text)
-    cancellation: str | None = Field(default=None, sa_type=Text)
-    pending_question: str | None = Field(default=None, sa_type=Text)
-    minutes_path: str | None = Field(default=None, sa_type=Text)
-    reserved: str = Field(default="{}", sa_type=Text)
-    children: str = Field(default="{}", sa_type=Text)
-    adopted: str = Field(default="{}", sa_type=Text)
-    operations: str = Field(default="{}", sa_type=Text)
+    state: str = Field(sa_type=Text)
     below: str | None = Field(default=None, sa_type=Text)
-    resumptions: str = Field(default="[]", sa_type=Text)
-    resumed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    seconds_before: float = 0.0
     last_seq: int
-    last_number: int
     search_text: str = Field(sa_type=Text)
 
 
@@ -121,56 +104,51 @@ class MeetingMetadataRow(_Row, table=True):
     value: str
 
 
-class ParticipantRow(_Row, table=True):
-    meeting_id: str = Field(primary_key=True, foreign_key="meeting.id")
-    seat: int = Field(primary_key=True)
-    name: str
-    role: str = Field(sa_type=Text)
-    agent: str
-    weight: str
-    expert: bool
+class VoteRow(_Row, table=True):
+    """A ballot as it was counted, or not, by the end of its meeting; ``seq`` is its event's.
 
+    ``record`` is what callers see of it. Numbers stand as they are written: none is rounded.
+    """
 
-class RoundRow(_Row, table=True):
     meeting_id: str = Field(primary_key=True, foreign_key="meeting.id")
     number: int = Field(primary_key=True)
-    motion: str | None = Field(default=None, sa_type=Text)
-    started_at: datetime = Field(sa_type=UtcDateTime)
-    closed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
-    consensus: str | None = None
-    summary: str | None = Field(default=None, sa_type=Text)
-
-
-class ReplyRow(_Row, table=True):
-    """A reply and what was read from it; its text is in the event of the same ``seq``."""
-
-    __table_args__ = (Index("ix_reply_round", "meeting_id", "round"),)
-
-    meeting_id: str = Field(primary_key=True, foreign_key="meeting.id")
-    seq: int = Field(primary_key=True)
-    round: int
+    seq: int
     participant: str
+    round: int
     attempt: int
-    final: bool
     status: str
-    stance: str | None = None
-    input_tokens: int | None = Field(default=None, sa_type=BigInteger)
-    output_tokens: int | None = Field(default=None, sa_type=BigInteger)
-    usd: str | None = None
+    counted: bool
+    ballot: str | None = Field(default=None, sa_type=Text)
+    confidence: str | None = None
+    weight: str
+    record: str = Field(sa_type=Text)
 
 
 class DissentRow(_Row, table=True):
-    meeting_id: str = Field(primary_key=True, foreign_key="meeting.id")
-    number: int = Field(primary_key=True)
+    """A view that lost, with what it lost against: the meeting's topic and decision."""
+
+    __table_args__ = (
+        Index("ix_dissent_meeting", "meeting_id", "number", unique=True),
+        Index("ix_dissent_decided_at", "decided_at", "meeting_id"),
+        Index("ix_dissent_participant", "participant", "decided_at"),
+    )
+
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=_RowId)
+    meeting_id: str = Field(foreign_key="meeting.id")
+    number: int
     participant: str
     position: str = Field(sa_type=Text)
     rationale: str = Field(sa_type=Text)
     mitigation: str | None = Field(default=None, sa_type=Text)
     round: int | None = None
+    topic: str = Field(sa_type=Text)
+    decision: str | None = Field(default=None, sa_type=Text)
+    decided_at: datetime = Field(sa_type=UtcDateTime)
+    search_text: str = Field(sa_type=Text)
 
 
 class CancellationRow(_Row, table=True):
-    """How far a cancel has come; ``items`` lists as JSON what was in flight."""
+    """How a cancel came out; ``items`` lists as JSON what was in flight."""
 
     meeting_id: str = Field(primary_key=True, foreign_key="meeting.id")
     requested_at: datetime = Field(sa_type=UtcDateTime)

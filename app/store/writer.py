@@ -10,30 +10,28 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam
 from sqlalchemy.exc import IntegrityError
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import LogConflict, LogUnavailable, RequestInProgress, YoriaiError
-from app.domain.meeting.events import Event
-from app.domain.meeting.state import MeetingState
+from app.domain.meeting.entries import Event
 from app.store.database import Database, unavailable
-from app.store.ledger import Append, Ledger, Made, States
+from app.store.event_rows import Written, event_row
+from app.store.ledger import Append, Ledger, Made
 from app.store.projections import Projections
-from app.store.state_rows import below_of, state_of
 from app.store.statements import run_many
-from app.store.tables import EventRow, IdempotencyRow, LogHeadRow, MeetingRow, table
+from app.store.states import KeptStates
+from app.store.tables import EventRow, IdempotencyRow, LogHeadRow, table
 
 _MOST_APPENDS = 256
-_MOST_CACHED_STATES = 2_000
 
 _event = table(EventRow)
 _head = table(LogHeadRow)
-_meeting = table(MeetingRow)
 _idempotency = table(IdempotencyRow)
 
 _ADVANCE_HEAD = (
@@ -43,15 +41,6 @@ _ADVANCE_HEAD = (
 )
 _INSERT_EVENT = _event.insert()
 _INSERT_IDEMPOTENCY = _idempotency.insert()
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A committed entry with its encoded data and its place among all entries."""
-
-    event: Event
-    data: str
-    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +59,7 @@ class LogWriter:
         self._database = database
         self._on_commit = on_commit
         self._queue: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
-        self._states: OrderedDict[str, MeetingState] = OrderedDict()
+        self._states = KeptStates(shared=not database.embedded)
         self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
         self._loop = asyncio.get_running_loop()
         self._closed = False
@@ -127,7 +116,7 @@ class LogWriter:
             self._resolve(results)
 
     def _reason(self, append: Append, failure: Exception) -> Exception:
-        self._states.pop(append.meeting_id, None)
+        self._states.forget(append.meeting_id)
         if not isinstance(failure, IntegrityError):
             return unavailable("written", failure)
         if append.idempotency is not None:
@@ -138,7 +127,7 @@ class LogWriter:
     def _write(self, batch: Sequence[_Queued]) -> _Results:
         results: _Results = []
         with self._database.writer.begin() as connection:
-            ledger = Ledger(self._current(connection, [queued.append for queued in batch]))
+            ledger = Ledger(self._states.of(connection, [queued.append for queued in batch]))
             for queued in batch:
                 try:
                     results.append((queued, ledger.take(queued.append)))
@@ -146,64 +135,21 @@ class LogWriter:
                     results.append((queued, refusal))
             written = self._insert(connection, ledger)
         for state in ledger.changed.values():
-            self._cache(state)
+            self._states.keep(state)
         self._on_commit(written)
         return results
 
-    def _current(self, connection: Connection, batch: Sequence[Append]) -> States:
-        """The states of the batch's meetings and of all above them; on Postgres their rows are
-        locked until the commit."""
-        ids = {append.meeting_id for append in batch}
-        new = {append.meeting_id for append in batch if append.creates}
-        known = self._cached(ids)
-        known |= _states_of(connection, ids - new - known.keys())
-        for append in batch:
-            ids.update(append.ancestors)
-        for state in known.values():
-            ids.update(state.meeting.ancestors)
-        if self._database.embedded:
-            known |= self._cached(ids)
-        else:
-            known = self._locked(connection, ids)
-        return known | _states_of(connection, ids - known.keys())
-
-    def _cached(self, ids: Set[str]) -> States:
-        return {id_: self._states[id_] for id_ in ids if id_ in self._states}
-
-    def _locked(self, connection: Connection, ids: Set[str]) -> States:
-        """Those of the cached states that still hold, with all rows of these ids locked."""
-        # In the order of ids, so that two processes never wait for each other's rows.
-        locked = connection.execute(
-            select(_meeting.c.id, _meeting.c.last_seq, _meeting.c.below)
-            .where(_meeting.c.id.in_(sorted(ids)))
-            .order_by(_meeting.c.id)
-            .with_for_update()
-        )
-        known: States = {}
-        for row in locked:
-            state = self._states.get(row.id)
-            if state is not None and state.last_seq == row.last_seq:
-                # Meetings below it may have drawn on it from another process meanwhile.
-                known[row.id] = replace(state, below=below_of(row.below))
-        return known
-
     def _insert(self, connection: Connection, ledger: Ledger) -> list[Written]:
+        """What follows from the events goes first and the log's head last: its row is the one that
+        every process waits for."""
         made = ledger.made
-        count = sum(len(one.events) for one in made)
-        if not count:
+        if not made:
             return []
-        last = connection.execute(_ADVANCE_HEAD, {"count": count}).scalar_one()
-        position = last - count
-        written: list[Written] = []
         projections = Projections()
         for one in made:
-            for event, data in zip(one.events, one.encoded, strict=True):
-                position += 1
-                written.append(Written(event, data, position))
             projections.take(one.state, one.events, one.encoded)
         for state in ledger.changed.values():
             projections.change(state)
-        run_many(connection, _INSERT_EVENT, [_event_row(entry) for entry in written])
         projections.write(connection)
         kept = [
             _idempotency_row(one, one.append.idempotency)
@@ -211,16 +157,10 @@ class LogWriter:
             if one.append.idempotency is not None
         ]
         if kept:
+            # In the order of keys, so that two processes never wait for each other's.
+            kept.sort(key=itemgetter("key"))
             run_many(connection, _INSERT_IDEMPOTENCY, kept)
-        return written
-
-    def _cache(self, state: MeetingState) -> None:
-        self._states[state.meeting.id] = state
-        self._states.move_to_end(state.meeting.id)
-        if state.ended:
-            del self._states[state.meeting.id]
-        elif len(self._states) > _MOST_CACHED_STATES:
-            self._states.popitem(last=False)
+        return _append(connection, made)
 
     def _resolve(self, results: _Results) -> None:
         def tell() -> None:
@@ -235,26 +175,14 @@ class LogWriter:
         self._loop.call_soon_threadsafe(tell)
 
 
-def _states_of(connection: Connection, ids: Set[str]) -> States:
-    if not ids:
-        return {}
-    rows = connection.execute(select(_meeting).where(_meeting.c.id.in_(sorted(ids))))
-    return {row["id"]: state_of(row) for row in rows.mappings()}
-
-
-def _event_row(written: Written) -> dict[str, object]:
-    event = written.event
-    return {
-        "meeting_id": event.meeting_id,
-        "seq": event.seq,
-        "number": event.number,
-        "position": written.position,
-        "type": event.type,
-        "step": event.step,
-        "fingerprint": event.fingerprint,
-        "data": written.data,
-        "at": event.at,
-    }
+def _append(connection: Connection, made: Sequence[Made]) -> list[Written]:
+    """Give the events their places among all events, and write them."""
+    new = [each for one in made for each in zip(one.events, one.encoded, strict=True)]
+    last = connection.execute(_ADVANCE_HEAD, {"count": len(new)}).scalar_one()
+    first = last - len(new) + 1
+    written = [Written(event, data, first + place) for place, (event, data) in enumerate(new)]
+    run_many(connection, _INSERT_EVENT, [event_row(entry) for entry in written])
+    return written
 
 
 def _idempotency_row(made: Made, kept: Idempotency) -> dict[str, object]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from app.agent_kinds import LlmSettings, RehearsalSettings, read_settings
 from app.agents.connections import Connections
 from app.agents.directory import AgentDirectory, ModelDefaults
-from app.agents.kinds import LlmSettings, RehearsalSettings, read_settings
 from app.agents.llm import LlmAgent
 from app.agents.rehearsal_script import improvise
 from app.coordinator.ports import Request

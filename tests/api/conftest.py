@@ -1,6 +1,8 @@
-"""The edge over an in-memory world, called without a network."""
+"""The edge over its real parts, called without a network."""
 
+import shutil
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -8,17 +10,29 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from app.api.application import create_api
-from tests.api.in_memory import World
+from tests.api.parts import Parts
+from tests.migrated_file import migrated_file
+
+__all__ = ["migrated_file"]
 
 
 @pytest.fixture
-async def world() -> World:
-    return World()
+def folder(tmp_path: Path, migrated_file: Path) -> Path:
+    """Where the database lies, empty."""
+    shutil.copy(migrated_file, tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
-async def client(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(create_api(world.services))
+async def parts(folder: Path) -> AsyncIterator[Parts]:
+    opened = Parts(folder)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def client(parts: Parts) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_api(parts.services))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as opened:
         yield opened
 

@@ -6,10 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.agents.kinds import read_settings
+from app.agent_kinds import read_settings, settings_of_kind
 from app.api.json_body import JsonBody, validated
-from app.api.schemas.agent_request import AGENT_REQUESTS
-from tests.api.in_memory import World
+from tests.api.parts import Parts
 
 LLM: dict[str, Any] = {
     "name": "critic",
@@ -26,12 +25,14 @@ REHEARSAL: dict[str, Any] = {"name": "understudy", "kind": "rehearsal", "script"
 
 
 async def test_a_secret_goes_in_and_never_comes_out(
-    client: httpx.AsyncClient, world: World
+    client: httpx.AsyncClient, parts: Parts
 ) -> None:
     created = await client.post("/v1/agents", json=LLM)
     assert created.status_code == 201
     assert created.headers["location"] == "/v1/agents/critic"
-    assert world.agents.kept["critic"]["api_key"] == "sk-secret"
+    kept = await parts.agents.get("critic")
+    assert kept is not None
+    assert kept["api_key"] == "sk-secret"
     for answer in (
         created,
         await client.get("/v1/agents"),
@@ -93,18 +94,22 @@ async def test_check(client: httpx.AsyncClient) -> None:
     ],
 )
 async def test_bad_settings(
-    client: httpx.AsyncClient, world: World, change: dict[str, Any], code: str, pointer: str
+    client: httpx.AsyncClient, parts: Parts, change: dict[str, Any], code: str, pointer: str
 ) -> None:
     response = await client.post("/v1/agents", json=LLM | change)
     assert response.status_code == 422
     assert response.json()["type"] == code
     assert response.json()["errors"][0]["pointer"] == pointer
     assert "sk-secret" not in response.text
-    assert world.agents.kept == {}
+    assert await parts.agents.all() == []
 
 
 @pytest.mark.parametrize("content", [LLM, REHEARSAL, {"name": "a", "kind": "rehearsal"}])
-def test_what_the_edge_takes_the_agents_room_takes_too(content: dict[str, Any]) -> None:
+async def test_what_was_taken_is_what_the_agent_is_built_from(
+    client: httpx.AsyncClient, parts: Parts, content: dict[str, Any]
+) -> None:
+    assert (await client.post("/v1/agents", json=content)).status_code == 201
+    kept = await parts.agents.get(content["name"])
+    assert kept is not None
     body = JsonBody(json.dumps(content).encode(), content)
-    wire = validated(AGENT_REQUESTS[content["kind"]], body)
-    assert read_settings(wire.model_dump(mode="json", exclude_none=True)).name == content["name"]
+    assert read_settings(kept) == validated(settings_of_kind(content["kind"]), body)

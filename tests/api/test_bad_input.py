@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.api.schemas.meeting_request import MeetingRequest
-from tests.api.in_memory import World
+from tests.api.parts import Parts
 
 JSON = {"content-type": "application/json"}
 
@@ -44,11 +44,11 @@ async def post(client: httpx.AsyncClient, body: bytes, path: str = "/v1/meetings
         '{"topic": "x"}'.encode("utf-16"),
     ],
 )
-async def test_not_json(client: httpx.AsyncClient, world: World, body: bytes) -> None:
+async def test_not_json(client: httpx.AsyncClient, parts: Parts, body: bytes) -> None:
     response = await post(client, body)
     assert response.status_code == 400
     assert response.json()["type"] == "malformed-json"
-    assert world.store.logs == {}
+    assert await parts.meetings() == []
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ async def test_not_json(client: httpx.AsyncClient, world: World, body: bytes) ->
     ],
 )
 async def test_json_that_means_nothing_here(
-    client: httpx.AsyncClient, world: World, body: bytes, pointer: str
+    client: httpx.AsyncClient, parts: Parts, body: bytes, pointer: str
 ) -> None:
     response = await post(client, body)
     assert response.status_code in (400, 422)
     if response.status_code == 422:
         assert response.json()["errors"][0]["pointer"] == pointer.removesuffix("/")
-    assert world.store.logs == {}
+    assert await parts.meetings() == []
 
 
 @pytest.mark.parametrize(
@@ -98,15 +98,15 @@ async def test_sent_as_json(client: httpx.AsyncClient, content_type: str) -> Non
     assert response.status_code == 201
 
 
-async def test_over_a_megabyte(client: httpx.AsyncClient, world: World) -> None:
+async def test_over_a_megabyte(client: httpx.AsyncClient, parts: Parts) -> None:
     response = await post(client, json.dumps({"topic": "x" * (1 << 20)}).encode())
     assert response.status_code == 413
     assert response.json()["type"] == "body-too-large"
     assert response.headers["connection"] == "close"
-    assert world.store.logs == {}
+    assert await parts.meetings() == []
 
 
-async def test_over_a_megabyte_in_chunks(client: httpx.AsyncClient, world: World) -> None:
+async def test_over_a_megabyte_in_chunks(client: httpx.AsyncClient, parts: Parts) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         for _ in range(40):
             yield b" " * 32_768
@@ -114,7 +114,7 @@ async def test_over_a_megabyte_in_chunks(client: httpx.AsyncClient, world: World
     response = await client.post("/v1/meetings", content=chunks(), headers=JSON)
     assert response.status_code == 413
     assert response.json()["type"] == "body-too-large"
-    assert world.store.logs == {}
+    assert await parts.meetings() == []
 
 
 async def test_a_megabyte_exactly_is_read(client: httpx.AsyncClient) -> None:
@@ -205,7 +205,7 @@ LIKELY_BODIES = st.dictionaries(LIKELY_FIELDS, ANY_JSON | LIKELY_VALUES, max_siz
 ANYTHING = settings(
     max_examples=150,
     deadline=None,
-    # One world for all examples is right: what they leave behind changes no status.
+    # One database for all examples is right: what they leave behind changes no status.
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

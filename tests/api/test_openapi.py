@@ -6,6 +6,7 @@ import httpx
 import pytest
 from openapi_spec_validator import validate
 
+from app.agent_kinds import SETTINGS_BY_KIND
 from app.api.application import create_api
 from app.api.problems import KINDS
 from app.formats import FORMATS
@@ -51,6 +52,12 @@ def test_meetings_are_a_union_over_the_formats() -> None:
     assert len(union["oneOf"]) == len(FORMATS)
     body = DOCUMENT["components"]["requestBodies"]["OpenMeeting"]["content"]["application/json"]
     assert body["examples"]
+
+
+def test_agents_are_a_union_over_their_kinds() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    assert schemas["AgentRequest"]["discriminator"]["mapping"].keys() == SETTINGS_BY_KIND.keys()
+    assert schemas["Agent"]["properties"]["kind"]["enum"] == list(SETTINGS_BY_KIND)
 
 
 def test_the_stream_is_described() -> None:

@@ -7,31 +7,32 @@ from typing import Any
 import httpx
 import pytest
 
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
+from app.domain.meeting.events import OperationHappened
 from app.domain.meeting.meeting import Destination
 from app.domain.operation.log import begun, happened
 from app.domain.operation.state import OperationState
-from app.domain.operation.terms import HandedOver, Happening, Operation, Sent
-from tests.api.in_memory import NOON, World
+from app.domain.operation.terms import HandedOver, Operation, OperationHappening, Sent
+from tests.api.parts import Parts
+from tests.clock import START
 
 URL = "https://wiki.example/a.md"
 
 
-def _note(world: World, meeting_id: str, number: int, *happenings: Happening) -> str:
+async def _note(parts: Parts, meeting_id: str, number: int, *happenings: OperationHappening) -> str:
     """Have the meeting's log tell of an operation to which this has happened."""
-    operation = Operation(f"op_{number}", URL, "0" * 64, "dee", NOON)
+    operation = Operation(f"op_{number}", URL, "0" * 64, "dee", START)
     state = OperationState(operation)
-    entries = [Entry(events.OPERATION_HAPPENED, begun(meeting_id, state, "x"), NOON)]
+    entries = [Entry(begun(meeting_id, state, "x"), START)]
     for happening in happenings:
         state = state.after(happening)
-        data = happened(meeting_id, state, happening)
-        entries.append(Entry(events.OPERATION_HAPPENED, data, NOON))
-    world.store.append(meeting_id, *entries)
+        noted = happened(OperationHappened, meeting_id, state, happening)
+        entries.append(Entry(noted, START))
+    await parts.append(meeting_id, *entries)
     return operation.id
 
 
-HANDED_OVER = (Sent(NOON), HandedOver(NOON, NOON))
+HANDED_OVER = (Sent(START), HandedOver(START, START))
 
 
 @pytest.fixture
@@ -46,9 +47,10 @@ async def _get(client: httpx.AsyncClient, path: str, **query: str) -> Any:
 
 
 async def test_a_meeting_tells_how_many_are_open_and_lists_them(
-    client: httpx.AsyncClient, world: World, opened: str
+    client: httpx.AsyncClient, parts: Parts, opened: str
 ) -> None:
-    first, second = _note(world, opened, 1, Sent(NOON)), _note(world, opened, 2, *HANDED_OVER)
+    first = await _note(parts, opened, 1, Sent(START))
+    second = await _note(parts, opened, 2, *HANDED_OVER)
     meeting = await _get(client, f"/v1/meetings/{opened}")
     assert meeting["operations"] == {"pending": 1, "unknown": 1}
     items = (await _get(client, meeting["links"]["operations"]))["items"]
@@ -60,21 +62,26 @@ async def test_a_meeting_tells_how_many_are_open_and_lists_them(
 
 
 async def test_over_all_meetings_those_that_nobody_can_be_sure_of(
-    client: httpx.AsyncClient, world: World, opened: str
+    client: httpx.AsyncClient, parts: Parts, opened: str
 ) -> None:
-    _note(world, opened, 1, Sent(NOON))
-    _note(world, opened, 2, *HANDED_OVER)
+    await _note(parts, opened, 1, Sent(START))
+    await _note(parts, opened, 2, *HANDED_OVER)
     listed = (await _get(client, "/v1/operations"))["items"]
     assert [each["id"] for each in listed] == ["op_2"]
-    listed = (await _get(client, "/v1/operations", status="requested", limit="7"))["items"]
-    assert [each["id"] for each in listed] == ["op_1"]
-    assert world.store.operation_filters[-1].limit == 7
+    await _note(parts, opened, 3, Sent(START))
+    page = await _get(client, "/v1/operations", status="requested", limit="1")
+    assert [each["id"] for each in page["items"]] == ["op_3"]
+    rest = await _get(
+        client, "/v1/operations", status="requested", limit="7", cursor=page["next_cursor"]
+    )
+    assert [each["id"] for each in rest["items"]] == ["op_1"]
+    assert rest["next_cursor"] is None
 
 
 async def test_reconciling_answers_with_the_operation(
-    client: httpx.AsyncClient, world: World, opened: str
+    client: httpx.AsyncClient, parts: Parts, opened: str
 ) -> None:
-    id_ = _note(world, opened, 1, *HANDED_OVER)
+    id_ = await _note(parts, opened, 1, *HANDED_OVER)
     answer = await client.post(f"/v1/operations/{id_}/reconcile")
     assert (answer.status_code, answer.json()["id"]) == (200, id_)
     assert (await client.post("/v1/operations/op_9/reconcile")).status_code == 404

@@ -9,7 +9,7 @@ from app.api.faults import fragment, pointer
 from app.api.problems import KINDS, Problem, document, internal_error, problem_of, problem_response
 from app.domain import errors
 from app.domain.errors import Fault, InvalidRequest, YoriaiError
-from tests.api.in_memory import World
+from tests.api.parts import Parts
 
 
 def every_error(root: type[YoriaiError] = YoriaiError) -> list[type[YoriaiError]]:
@@ -25,6 +25,7 @@ UNSEEN = {
     "cancelled-above",
     "superseded",
     "replay-diverged",
+    "unreplayable",
 }
 """Errors between rooms of ours; one that reaches a caller is a bug."""
 
@@ -110,10 +111,10 @@ async def test_405_of_the_router(
 
 
 async def test_a_bug_is_logged_and_not_told(
-    client: httpx.AsyncClient, world: World, logged: list[EventDict]
+    client: httpx.AsyncClient, parts: Parts, logged: list[EventDict]
 ) -> None:
-    world.meetings.fails = ZeroDivisionError("a secret")
-    response = await client.post("/v1/meetings", json={"topic": "x"})
+    with parts.broken_prompts(ZeroDivisionError("a secret")):
+        response = await client.post("/v1/meetings", json={"topic": "x"})
     assert response.status_code == 500
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["type"] == "internal-error"
@@ -123,17 +124,18 @@ async def test_a_bug_is_logged_and_not_told(
 
 
 async def test_an_error_between_rooms_is_not_told_either(
-    client: httpx.AsyncClient, world: World, logged: list[EventDict]
+    client: httpx.AsyncClient, parts: Parts, logged: list[EventDict]
 ) -> None:
-    world.meetings.fails = errors.ReplayDiverged("a secret")
-    response = await client.post("/v1/meetings", json={"topic": "x"})
+    with parts.broken_prompts(errors.ReplayDiverged("a secret")):
+        response = await client.post("/v1/meetings", json={"topic": "x"})
     assert response.status_code == 500
     assert "secret" not in response.text
     assert len(logged) == 1
 
 
-async def test_store_out_of_reach(client: httpx.AsyncClient, world: World) -> None:
-    world.meetings.fails = errors.LogUnavailable("The disk is full.")
+async def test_store_out_of_reach(client: httpx.AsyncClient, parts: Parts) -> None:
+    await parts.log.close()
     response = await client.post("/v1/meetings", json={"topic": "x"})
     assert response.status_code == 503
+    assert response.json()["type"] == "log-unavailable"
     assert response.headers["retry-after"] == "1"

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from app.api.application import create_api
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.records.decision import decision_json
 from app.records.handoff import handoff_json
 from app.records.minutes import minutes_json
@@ -24,7 +24,7 @@ from tests.records.test_stalled import CIRCLE, stalled, waiting
 def _read(name: str) -> list[Event]:
     """A golden log, with its entries in their places."""
     return [
-        Event(each.type, each.data, each.at, each.step, meeting_id="mtg_0001", seq=seq, number=seq)
+        Event(each.content, each.at, each.step, meeting_id="mtg_0001", seq=seq, number=seq)
         for seq, each in enumerate(read(name), 1)
     ]
 

@@ -1,31 +1,35 @@
-"""Resuming over HTTP, in memory: what the call takes and what it answers."""
+"""Resuming over HTTP: what the call takes and what it answers."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from decimal import Decimal
 from typing import Any
 
 import httpx
 import pytest
 
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.api.json_body import JsonBody, validated
+from app.api.request_mapping import resuming_wish
+from app.api.schemas.resume_request import ResumeRequest
+from app.coordinator.resuming import ResumeMeeting
 from app.domain.meeting.meeting import Material
-from tests.api.in_memory import OUTCOME, World, beginning, rest
+from tests.api.parts import SPLIT, Parts
 
 AT = "/v1/meetings/mtg_0001"
 BODY: dict[str, Any] = {"changed": "limits", "note": "More rounds.", "limits": {"rounds": 5}}
 
 
+def wish(content: Any) -> ResumeMeeting:
+    """What the body asks for, by values."""
+    return resuming_wish(validated(ResumeRequest, JsonBody(json.dumps(content).encode(), content)))
+
+
 @pytest.fixture
-async def undecided(client: httpx.AsyncClient, world: World) -> httpx.AsyncClient:
-    await client.post("/v1/meetings", json={"topic": "One repository or several?"})
-    closed, decision, end = rest(world.clock)
-    outcome = {**OUTCOME, "result": "undecided", "decision": None}
-    decision = replace(decision, data={**decision.data, **outcome})
-    end = replace(end, data={**end.data, "outcome": outcome})
-    world.store.append("mtg_0001", *beginning(world.clock), closed, decision, end)
+async def undecided(client: httpx.AsyncClient, parts: Parts) -> httpx.AsyncClient:
+    limits = {"rounds": 1, "usd": "1", "tokens": 1_000_000, "reply_seconds": 50}
+    await client.post("/v1/meetings", json={**SPLIT, "limits": limits})
+    await parts.hold()
     return client
 
 
@@ -39,31 +43,34 @@ async def test_it_answers_with_the_meeting_that_goes_on(undecided: httpx.AsyncCl
     assert meeting["status"] == "running"
     assert meeting["outcome"] is meeting["ended_at"] is None
     assert meeting["limits"]["rounds"] == 5
-    told = {"changed": "limits", "note": "More rounds.", "at": "2026-11-02T12:00:00Z"}
+    told = {"changed": "limits", "note": "More rounds.", "at": "2026-11-30T09:00:00Z"}
     assert meeting["resumptions"] == [told]
     again = await undecided.post(f"{AT}/resume", json=BODY)
     assert (again.status_code, again.json()["type"]) == (409, "meeting-not-ended")
     assert (await undecided.get(f"{AT}/decision")).json()["type"] == "meeting-not-ended"
 
 
-async def test_only_the_limits_that_are_named_come_through(
-    undecided: httpx.AsyncClient, world: World
-) -> None:
-    limits = {"rounds": 5, "usd": "1.50", "tokens": None}
-    await undecided.post(f"{AT}/resume", json={**BODY, "limits": limits})
-    (wish,) = world.meetings.resumings
-    assert wish.limits == {"rounds": 5, "usd": Decimal("1.50"), "tokens": None}
-    assert (wish.materials, wish.acknowledge_unknown) == ((), False)
+async def test_only_the_limits_that_are_named_come_through(undecided: httpx.AsyncClient) -> None:
+    body = {**BODY, "limits": {"rounds": 5, "usd": "1.50", "tokens": None}}
+    asked = wish(body)
+    assert asked.limits == {"rounds": 5, "usd": Decimal("1.50"), "tokens": None}
+    assert (asked.materials, asked.acknowledge_unknown) == ((), False)
+    before = (await undecided.get(AT)).json()["limits"]
+    meeting = (await undecided.post(f"{AT}/resume", json=body)).json()
+    assert meeting["limits"] == {**before, "rounds": 5, "usd": "1.50", "tokens": None}
+    assert before["reply_seconds"] == 50
 
 
-async def test_materials_come_through_whole(undecided: httpx.AsyncClient, world: World) -> None:
-    material = {"id": "m1", "version": "2", "title": "Terms", "text": "14 days."}
-    body = {"changed": "materials", "note": "New terms.", "materials": [material]}
+async def test_materials_come_through_whole(undecided: httpx.AsyncClient, parts: Parts) -> None:
+    given = {"id": "m1", "version": "2", "title": "Terms", "text": "14 days."}
+    body = {"changed": "materials", "note": "New terms.", "materials": [given]}
     answer = await undecided.post(f"{AT}/resume", json={**body, "acknowledge_unknown": True})
     assert answer.status_code == 202
-    (wish,) = world.meetings.resumings
-    assert wish.materials == (Material("m1", "2", "14 days.", "Terms"),)
-    assert wish.acknowledge_unknown
+    material = Material("m1", "2", "14 days.", "Terms")
+    assert (await parts.archive.state("mtg_0001")).meeting.materials == (material,)
+    asked = wish({**body, "acknowledge_unknown": True})
+    assert asked.materials == (material,)
+    assert asked.acknowledge_unknown
 
 
 async def test_it_needs_a_json_body(undecided: httpx.AsyncClient) -> None:
@@ -81,23 +88,16 @@ async def test_a_meeting_that_is_not_there(client: httpx.AsyncClient) -> None:
 
 
 async def test_a_cancel_before_the_resuming_is_not_denied(
-    undecided: httpx.AsyncClient, world: World
+    undecided: httpx.AsyncClient, parts: Parts
 ) -> None:
     never = (await undecided.get(f"{AT}/cancellation")).json()
     assert never["detail"] == "Nobody has cancelled meeting mtg_0001."
-    _, decision, end = rest(world.clock)
     await undecided.post(f"{AT}/resume", json=BODY)
     uncancelled = await undecided.get(f"{AT}/cancellation")
     assert uncancelled.json()["detail"] == never["detail"]
     await undecided.post(f"{AT}/cancel", json={"reason": "lunch"})
-    cancelled = {**OUTCOME, "result": "cancelled", "decision": None}
-    items = {"state": "stopped", "items": []}
-    world.store.append(
-        "mtg_0001",
-        Entry(events.CANCELLATION_CLOSED, items, world.clock.now()),
-        replace(decision, data={**decision.data, **cancelled}),
-        replace(end, data={**end.data, "outcome": cancelled}),
-    )
+    await parts.hold()
+    assert (await undecided.get(AT)).json()["outcome"]["result"] == "cancelled"
     await undecided.post(f"{AT}/resume", json={**BODY, "limits": {"rounds": 7}})
     answer = await undecided.get(f"{AT}/cancellation")
     assert (answer.status_code, answer.json()["type"]) == (404, "not-found")

@@ -1,4 +1,4 @@
-"""Rulings, the open question and the handoff package over HTTP, in memory."""
+"""Rulings, the open question and the handoff package over HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from app.api.request_mapping import wish_of
 from app.domain.errors import InvalidRequest
 from app.domain.meeting.meeting import Arbiter
-from tests.api.in_memory import QUESTION, World, asked, beginning, rest
+from tests.api.parts import MEETING, SPLIT, Parts
 from tests.api.test_request_mapping import body
 
 AT = "/v1/meetings/mtg_0001"
@@ -18,9 +18,10 @@ RULING = {"choice": "adopt", "reason": "It can be undone.", "decided_by": "Ann"}
 
 
 @pytest.fixture
-async def waiting(client: httpx.AsyncClient, world: World) -> httpx.AsyncClient:
-    await client.post("/v1/meetings", json={"topic": "One repository or several?"})
-    world.store.append("mtg_0001", *beginning(world.clock), asked(world.clock))
+async def waiting(client: httpx.AsyncClient, parts: Parts) -> httpx.AsyncClient:
+    await client.post("/v1/meetings", json={**SPLIT, "arbiter": {"kind": "human", "name": "Ann"}})
+    parts.clock.advance(5)
+    await parts.hold()
     return client
 
 
@@ -29,18 +30,25 @@ async def test_the_question_is_shown_while_it_is_open(waiting: httpx.AsyncClient
     assert meeting["status"] == "awaiting_ruling"
     assert meeting["pending_question"] == {
         "id": "arbitration",
-        **{key: QUESTION[key] for key in ("question", "choices", "scope", "arbiter", "deadline")},
-        "opened_at": "2026-11-02T12:00:05Z",
+        "question": "Several.",
+        "choices": [
+            {"id": "adopt", "text": "Several."},
+            {"id": "reject", "text": "reject: Several."},
+        ],
+        "scope": "Several.",
+        "arbiter": {"kind": "human", "agent": None, "name": "Ann"},
+        "deadline": "2026-11-30T09:01:05Z",
+        "opened_at": "2026-11-30T09:00:05Z",
     }
     assert meeting["links"]["ruling"] == f"{AT}/ruling"
     assert meeting["links"]["handoff"] == f"{AT}/handoff"
 
 
-async def test_a_ruling_answers_with_the_meeting(waiting: httpx.AsyncClient, world: World) -> None:
+async def test_a_ruling_answers_with_the_meeting(waiting: httpx.AsyncClient, parts: Parts) -> None:
     answer = await waiting.post(f"{AT}/ruling", json={**RULING, "conditions": ""})
     assert answer.status_code == 200
     assert (answer.json()["status"], answer.json()["pending_question"]) == ("running", None)
-    ruled = world.store.logs["mtg_0001"][-1].data
+    ruled = (await parts.last()).data
     assert (ruled["choice"], ruled["conditions"]) == ("adopt", None)
     again = await waiting.post(f"{AT}/ruling", json=RULING)
     assert (again.status_code, again.json()["type"]) == (409, "no-question-open")
@@ -61,7 +69,7 @@ async def test_rulings_need_a_json_body(waiting: httpx.AsyncClient) -> None:
     assert pointers == {"#/choice", "#/reason", "#/decided_by"}
 
 
-async def test_the_package(waiting: httpx.AsyncClient, world: World) -> None:
+async def test_the_package(waiting: httpx.AsyncClient, parts: Parts) -> None:
     package = await waiting.get(f"{AT}/handoff")
     assert package.headers["content-type"] == "application/json"
     assert package.json()["may_decide"][0]["choices"] == ["adopt", "reject"]
@@ -72,13 +80,13 @@ async def test_the_package(waiting: httpx.AsyncClient, world: World) -> None:
 
 
 async def test_no_package_before_there_is_something_to_hand_over(
-    client: httpx.AsyncClient, world: World
+    client: httpx.AsyncClient, parts: Parts
 ) -> None:
-    await client.post("/v1/meetings", json={"topic": "One repository or several?"})
-    world.store.append("mtg_0001", *beginning(world.clock))
+    await client.post("/v1/meetings", json=MEETING)
+    await parts.begin()
     early = await client.get(f"{AT}/handoff")
     assert (early.status_code, early.json()["type"]) == (409, "meeting-not-ended")
-    world.store.append("mtg_0001", *rest(world.clock))
+    await parts.finish()
     assert (await client.get(f"{AT}/handoff")).json()["decided"]["decision"] == "One repository."
 
 

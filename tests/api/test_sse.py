@@ -6,21 +6,24 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import httpx
 import pytest
 
 from app.api.sse import EventStream
-from app.domain.meeting.events import Entry
-from tests.api.in_memory import NOON, World, beginning, rest
+from app.domain.meeting.entries import Entry
+from app.domain.meeting.events import SummaryUpdated
+from tests.api.parts import MEETING, Parts
 from tests.api.served import Served
+from tests.clock import START
 
 AT = "/v1/meetings/mtg_0001/events"
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
-    server = Served()
+def served(folder: Path) -> Iterator[Served]:
+    server = Served(folder)
     yield server
     server.stop()
 
@@ -32,37 +35,43 @@ def client(served: Served) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def meeting(served: Served, client: httpx.Client) -> World:
-    response = client.post("/v1/meetings", json={"topic": "One repository or several?"})
+def meeting(served: Served, client: httpx.Client) -> Parts:
+    """The parts, with a meeting that waits for the last reply of its first round."""
+    response = client.post("/v1/meetings", json=MEETING)
     assert response.status_code == 201
-    served.do(lambda: served.world.store.append("mtg_0001", *beginning(served.world.clock)))
-    return served.world
+    served.do(served.parts.begin)
+    return served.parts
 
 
-def end(served: Served) -> None:
-    served.do(lambda: served.world.store.append("mtg_0001", *rest(served.world.clock)))
+PUBLIC = 11
+"""So many public events the meeting has at its end; before it, ``BEGUN``."""
+BEGUN = 6
 
 
 def ids(text: str) -> list[int]:
     return [int(line[4:]) for line in text.splitlines() if line.startswith("id: ")]
 
 
-def test_a_whole_stream(served: Served, client: httpx.Client, meeting: World) -> None:
-    threading.Timer(0.1, end, (served,)).start()
-    response = client.get(AT)
-    assert response.status_code == 200
-    assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
-    assert response.headers["cache-control"] == "no-store"
-    assert response.headers["x-accel-buffering"] == "no"
-    assert response.text.startswith("retry: 2000\n\nid: 1\nevent: meeting.created\ndata: {")
-    assert response.text.endswith("\n\n")
-    assert ids(response.text) == list(range(1, 10))
+def test_a_whole_stream(served: Served, client: httpx.Client, meeting: Parts) -> None:
+    with client.stream("GET", AT) as response:
+        assert response.status_code == 200
+        assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert response.headers["cache-control"] == "no-store"
+        assert response.headers["x-accel-buffering"] == "no"
+        text = ""
+        for piece in response.iter_text():
+            text += piece
+            if ids(text)[-1:] == [BEGUN] and text.endswith("\n\n"):
+                served.do(meeting.finish)
+    assert text.startswith("retry: 2000\n\nid: 1\nevent: meeting.created\ndata: {")
+    assert text.endswith("\n\n")
+    assert ids(text) == list(range(1, PUBLIC + 1))
 
 
-@pytest.mark.parametrize("cut", range(10))
-def test_resuming_anywhere(served: Served, client: httpx.Client, meeting: World, cut: int) -> None:
-    end(served)
-    expected = list(range(cut + 1, 10))
+@pytest.mark.parametrize("cut", range(PUBLIC + 1))
+def test_resuming_anywhere(served: Served, client: httpx.Client, meeting: Parts, cut: int) -> None:
+    served.do(meeting.finish)
+    expected = list(range(cut + 1, PUBLIC + 1))
     headers = {"Last-Event-ID": str(cut)}
     assert ids(client.get(AT, headers=headers).text) == expected
     assert ids(client.get(f"{AT}?after={cut}").text) == expected
@@ -81,37 +90,37 @@ def test_resuming_anywhere(served: Served, client: httpx.Client, meeting: World,
     ],
 )
 def test_what_is_wrong_is_said_before_the_stream(
-    client: httpx.Client, meeting: World, path: str, headers: dict[str, str], status: int
+    client: httpx.Client, meeting: Parts, path: str, headers: dict[str, str], status: int
 ) -> None:
     response = client.get(path, headers=headers)
     assert response.status_code == status
     assert response.headers["content-type"] == "application/problem+json"
 
 
-def test_all_meetings(client: httpx.Client) -> None:
-    with client.stream("GET", "/v1/events", headers={"Last-Event-ID": "c-1"}) as response:
-        lines = response.iter_lines()
-        assert next(lines) == "retry: 2000"
-        assert next(line for line in lines if line.startswith("id:")) == "id: after-c-1"
-
-
-def test_a_shutdown_ends_streams_cleanly_and_at_once() -> None:
-    server = Served()
-    try:
-        with (
-            httpx.Client(base_url=server.url, timeout=10) as client,
-            client.stream("GET", "/v1/events") as response,
-        ):
+def test_all_meetings(client: httpx.Client, meeting: Parts) -> None:
+    def first(count: int, last_id: str | None = None) -> list[str]:
+        headers = {} if last_id is None else {"Last-Event-ID": last_id}
+        with client.stream("GET", "/v1/events", headers=headers) as response:
             lines = response.iter_lines()
             assert next(lines) == "retry: 2000"
-            stopping = threading.Thread(target=server.stop)
-            stopping.start()
-            # A stream that was cut instead would raise here.
-            list(lines)
-            stopping.join(10)
-            assert not stopping.is_alive()
-    finally:
-        server.stop() if server._thread.is_alive() else None
+            given = (line.removeprefix("id: ") for line in lines if line.startswith("id:"))
+            return [next(given) for _ in range(count)]
+
+    whole = first(BEGUN)
+    assert len(set(whole)) == BEGUN
+    assert first(BEGUN - 2, whole[1]) == whole[2:]
+
+
+def test_a_shutdown_ends_streams_cleanly_and_at_once(served: Served, client: httpx.Client) -> None:
+    with client.stream("GET", "/v1/events") as response:
+        lines = response.iter_lines()
+        assert next(lines) == "retry: 2000"
+        stopping = threading.Thread(target=served.stop)
+        stopping.start()
+        # A stream that was cut instead would raise here.
+        list(lines)
+        stopping.join(10)
+        assert not stopping.is_alive()
 
 
 async def quiet() -> AsyncIterator[bytes]:
@@ -126,6 +135,7 @@ class Reader:
         self.got: list[bytes] = []
         self.complete = False
         self.gone = asyncio.Event()
+        self.stopped = asyncio.Event()
         self._takes = takes
 
     async def receive(self) -> dict[str, str]:
@@ -136,13 +146,19 @@ class Reader:
         if message["type"] != "http.response.body":
             return
         if len(self.got) >= self._takes:
+            self.stopped.set()
             await asyncio.Event().wait()
         self.got.append(message["body"])  # type: ignore[arg-type]  # bytes, in a body's message
         self.complete = not message["more_body"]
 
 
-async def stream_to(reader: Reader, frames: AsyncIterator[bytes], **times: float) -> None:
-    stream = EventStream(frames, asyncio.Event(), **times)
+async def stream_to(
+    reader: Reader,
+    frames: AsyncIterator[bytes],
+    shutdown: asyncio.Event | None = None,
+    **times: float,
+) -> None:
+    stream = EventStream(frames, shutdown or asyncio.Event(), **times)
     sent = stream({"type": "http"}, reader.receive, reader.send)  # type: ignore[arg-type]  # in part
     await asyncio.wait_for(sent, 5)
 
@@ -178,6 +194,23 @@ async def test_a_reader_that_stops_on_a_quiet_stream_is_cut_off_too() -> None:
     assert len(reader.got) == 2
 
 
+async def test_a_reader_that_stops_before_the_end_is_cut_off_too() -> None:
+    async def short() -> AsyncIterator[bytes]:
+        yield b"id: 1\n\n"
+
+    reader = Reader(takes=2)
+    await stream_to(reader, short(), ping_seconds=0.03, send_seconds=0.05)
+    assert reader.stopped.is_set()
+    assert not reader.complete
+
+
+async def test_a_reader_that_stopped_at_a_ping_holds_no_shutdown_up() -> None:
+    reader = Reader(takes=2)
+    # The shutdown comes the moment it stops.
+    await stream_to(reader, quiet(), reader.stopped, ping_seconds=0.03)
+    assert not reader.complete
+
+
 async def test_a_reader_that_goes_frees_everything() -> None:
     before = len(asyncio.all_tasks())
     reader = Reader()
@@ -198,19 +231,20 @@ async def test_a_stream_that_fails_is_not_ended_as_if_complete() -> None:
 
 
 def test_a_slow_reader_costs_bounded_memory_and_can_come_back(
-    served: Served, client: httpx.Client, meeting: World
+    served: Served, client: httpx.Client
 ) -> None:
+    client.post("/v1/meetings", json=MEETING)
     with socket.create_connection(("127.0.0.1", served.port)) as connection:
         connection.sendall(f"GET {AT} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         begun = b""
         while b"retry: 2000" not in begun:
             begun += connection.recv(4096)
-        big = {"text": "x" * 100_000}
-        many = [Entry("x.big", big, NOON + timedelta(seconds=i)) for i in range(100)]
-        served.do(lambda: served.world.store.append("mtg_0001", *many))
+        big = SummaryUpdated(round=1, summary="x" * 100_000)
+        many = [Entry(big, START + timedelta(seconds=i)) for i in range(100)]
+        served.do(served.parts.append, "mtg_0001", *many)
         # The other reader is not held up by the one that does not read.
-        end(served)
-        assert ids(client.get(f"{AT}?after=6").text) == list(range(7, 110))
+        served.do(served.parts.hold)
+        assert ids(client.get(f"{AT}?after=1").text) == list(range(2, PUBLIC + 101))
 
 
 def test_hanging_up_while_waiting_frees_the_handler_and_cancels_nothing(
@@ -223,12 +257,13 @@ def test_hanging_up_while_waiting_frees_the_handler_and_cancels_nothing(
             b"Prefer: wait=600\r\nIdempotency-Key: k\r\n"
             b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
         )
-        while "k" not in served.world.services.handling or not served.world.store.logs:
+        while not served.parts.log.followed.is_set():
             time.sleep(0.01)
+        assert served.parts.services.handling == {"k"}
     deadline = time.monotonic() + 5
-    while served.world.services.handling and time.monotonic() < deadline:
+    while served.parts.services.handling and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not served.world.services.handling
+    assert not served.parts.services.handling
     meeting = client.get("/v1/meetings/mtg_0001").json()
     assert (meeting["status"], meeting["cancellation"]) == ("scheduled", None)
     again = client.post(
@@ -248,7 +283,7 @@ def test_a_large_body_is_refused_with_an_answer_that_arrives(
         response = client.post("/v1/meetings", content=content, headers=headers)
         assert response.status_code == 413
         assert response.json()["type"] == "body-too-large"
-    assert served.world.store.logs == {}
+    assert served.do(served.parts.meetings) == []
     assert client.get("/healthz").status_code == 200
 
 

@@ -11,7 +11,7 @@ from app.coordinator.ports import Answer, EventLog, Request, Usage
 from app.coordinator.runner import Runner
 from app.coordinator.timing import sleep_until
 from app.dispatch.embedded import EmbeddedDispatch
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import CompletionGate
 from tests.clock import START
 from tests.coordinator.table import SYNTHESIS, ActingAgent, Behaviour, Table, of_type

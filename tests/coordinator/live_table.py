@@ -9,7 +9,7 @@ from typing import Any
 
 from app.coordinator.ports import Answer, Request, Usage
 from app.dispatch.embedded import EmbeddedDispatch
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from tests.coordinator.table import ActingAgent, Behaviour, Table
 
 Opens = Callable[[Request], Awaitable[str]]

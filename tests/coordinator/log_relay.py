@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.coordinator.ports import EventLog, Idempotency
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.state import MeetingState
 
 

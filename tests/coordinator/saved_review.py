@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from app.coordinator.commands import SeatWanted
 from app.domain.meeting import events
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Destination
 from app.domain.meeting.state import MeetingState
+from app.domain.operation.record import OperationRecord
 from tests.coordinator.table import Table, stances
 from tests.formats.review.by_hand import CRITERIA, MATERIALS, judged, written
 
@@ -53,17 +53,17 @@ async def to_the_end(held: Table, meeting_id: str) -> datetime | None:
         held.clock.advance(max(0.0, (until - held.clock.now()).total_seconds()))
 
 
-async def operation(held: Table, meeting_id: str) -> Mapping[str, Any]:
+async def operation(held: Table, meeting_id: str) -> OperationRecord:
     """The one operation of the meeting, as it stands now."""
     state = await held.log.state(meeting_id)
     (record,) = state.operations.values()
-    assert record == await held.archive.operation(record["id"])
+    assert record.record() == await held.archive.operation(record.id)
     return record
 
 
 def happened(log: list[Event]) -> list[str]:
     """What the log's internal entries say has happened to operations."""
-    kinds = (events.OPERATION_HAPPENED, events.OPERATION_RECONCILED)
+    kinds = (events.OperationHappened.type, events.OperationReconciled.type)
     return [entry.data["happened"] for entry in log if entry.type in kinds]
 
 

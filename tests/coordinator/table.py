@@ -28,7 +28,7 @@ from app.coordinator.reconciling import Reconciliation
 from app.coordinator.runner import Runner
 from app.coordinator.service import MeetingService
 from app.domain.errors import NotFound
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.state import MeetingState
 from app.domain.money import Price
 from app.prompts.wording import sentence

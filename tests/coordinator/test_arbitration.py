@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from app.domain.ending.arbitration import NoQuestionOpen, OutOfScope, Ruling
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Arbiter, Limits
 from app.domain.meeting.state import Status
 from tests.clock import START
@@ -45,7 +45,7 @@ async def test_a_question_opens_and_the_meeting_waits_for_its_ruling(table: Make
     state = await held.archive.state(meeting_id)
     assert state.status is Status.AWAITING_RULING
     assert state.pending_question is not None
-    assert state.pending_question["scope"] == "We do it."
+    assert state.pending_question.asked.scope == "We do it."
     await held.service.rule(meeting_id, ADOPT)
     assert (await held.archive.state(meeting_id)).pending_question is None
     outcome = ended(await _end(held, meeting_id))

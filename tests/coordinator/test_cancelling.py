@@ -12,7 +12,7 @@ import pytest
 from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request, StopState
 from app.domain.errors import AgentRejected, AgentUnavailable
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from tests.coordinator.conftest import MakeLiveTable
 from tests.coordinator.live_table import ConveningAgent, LiveTable
 from tests.coordinator.table import ended, of_type, stances
@@ -45,7 +45,7 @@ async def test_one_that_acknowledges_is_asked_again_until_it_has_stopped(
     state = await held.log.state(id_)
     assert state.status == "cancelling"
     assert state.cancellation is not None
-    assert [item["state"] for item in state.cancellation["items"]] == ["acknowledged"]
+    assert [item.state for item in state.cancellation.items] == ["acknowledged"]
     held.agents["a"].stop_state = "stopped"
     held.clock.advance(1)
     events = await held.end(id_)

@@ -10,8 +10,10 @@ import pytest
 
 from app.coordinator.ports import EventLog, Idempotency, Request
 from app.domain.errors import LogUnavailable, ReplayDiverged, Superseded
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
+from app.domain.meeting.events import MeetingParked
 from app.domain.meeting.meeting import Limits
+from app.domain.meeting.state import fold
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.log_relay import LogRelay
 from tests.coordinator.table import Table, ended, of_type, secretary, stances
@@ -142,7 +144,7 @@ async def test_of_two_runners_one_stands_down(table: MakeTable) -> None:
     assert len(of_type(events, "reply.received")) == 2
 
 
-async def test_a_log_of_other_code_stops_the_meeting_loudly(table: MakeTable) -> None:
+async def test_a_log_of_other_code_parks_the_meeting_loudly(table: MakeTable) -> None:
     held = _three(table)
     state = await held.open()
     assert not await lived(held, state.meeting.id, 4)
@@ -150,15 +152,20 @@ async def test_a_log_of_other_code_stops_the_meeting_loudly(table: MakeTable) ->
         connection.exec_driver_sql(
             "UPDATE event SET fingerprint = 'other' WHERE step = 'round-1/ask/b'"
         )
-    kept = len(await held.events(state.meeting.id))
-    with pytest.raises(ReplayDiverged, match="round-1/ask/b"):
-        await held.runner.advance(state.meeting.id)
-    events = await held.events(state.meeting.id)
-    outcome = ended(events)
-    assert (outcome["result"], outcome["stopped_by"]) == ("failed", "error")
-    decision = of_type(events, "decision.recorded")[0].data
-    assert decision["degradation"][0]["detail"] == "replay-diverged"
-    assert len(events) > kept
+    kept = await held.log.read(state.meeting.id)
+    for _ in range(2):
+        with pytest.raises(ReplayDiverged, match="round-1/ask/b"):
+            await held.runner.advance(state.meeting.id)
+        *before, parked = await held.log.read(state.meeting.id)
+        assert before == kept, "nothing is lost, and nothing is said twice"
+        assert isinstance(parked.content, MeetingParked)
+        assert parked.content.reason == "replay_diverged"
+        assert "round-1/ask/b" in parked.content.detail
+    now = await held.log.state(state.meeting.id)
+    assert now == fold(await held.log.read(state.meeting.id))
+    assert not now.ended
+    assert now.parked is not None
+    assert now.parked.reason == "replay_diverged"
 
 
 async def test_an_outage_of_the_log_does_not_end_the_meeting(table: MakeTable) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.coordinator.ports import EventLog, Idempotency, Request
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.meeting import CompletionGate, Limits
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.gate_meeting import (
@@ -253,6 +253,7 @@ async def test_a_closed_gate_asks_nobody_again_after_a_crash(table: MakeTable) -
             "DELETE FROM event WHERE seq >= "
             "(SELECT seq FROM event WHERE type = 'completion.closed')"
         )
+        connection.exec_driver_sql("DELETE FROM vote")  # which came with the decision
         connection.exec_driver_sql("UPDATE meeting SET last_seq = (SELECT MAX(seq) FROM event)")
     await meeting.restart(down=500)
     assert (await meeting.ended())["council"]["completion"]["status"] == "consensus_complete"

@@ -11,17 +11,27 @@ import pytest
 from app.coordinator.journal import Journal, Overtaken, cancel_entry
 from app.coordinator.ports import EventLog, Idempotency
 from app.domain.errors import LogUnavailable, Superseded
-from app.domain.meeting.events import OFFICE_REPLIED, REQUEST_RESERVED, ROUND_CLOSED, Entry, Event
+from app.domain.meeting.entries import Entry, Event
+from app.domain.meeting.events import OfficeReplied, RequestReserved, RoundClosed
 from app.domain.meeting.meeting import Limits
+from app.domain.money import Cost
+from app.domain.replies.reading import ReplyStatus
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.log_relay import LogRelay
 
-USAGE: dict[str, Any] = {"usage": None, "booked": None, "request_id": "req_1", "status": "ok"}
+REPLY = OfficeReplied(
+    participant="secretary",
+    round=1,
+    status=ReplyStatus.OK,
+    text="So be it.",
+    read={},
+    request_id="req_1",
+)
 
 
 def entry(step: str) -> Entry:
-    return Entry(OFFICE_REPLIED, USAGE, START, step)
+    return Entry(REPLY, START, step)
 
 
 class WatchedLog(LogRelay):
@@ -162,23 +172,21 @@ async def test_a_second_runner_is_noticed_at_the_next_durable(table: MakeTable) 
 
 
 def request(step: str, tokens: int = 1_000) -> Entry:
-    content = {
-        "for": step,
-        "request_id": f"req_{step}",
-        "who": "a",
-        "agent": "a",
-        "turn": 0,
-        "reserved": {"input_tokens": tokens, "output_tokens": 0, "usd": "0"},
-        "closing": False,
-    }
-    return Entry(REQUEST_RESERVED, content, START, f"{step}/request")
+    reserved = RequestReserved(
+        step=step, request_id=f"req_{step}", who="a", agent="a", reserved=Cost(tokens)
+    )
+    return Entry(reserved, START, f"{step}/request")
+
+
+async def reserve(journal: Journal, step: str, tokens: int = 1_000) -> bool:
+    return await journal.reserve(step, request(step, tokens))
 
 
 async def test_of_several_at_once_only_those_with_room_are_reserved(table: MakeTable) -> None:
     """What is written with them is written all the same, and nobody waits for ever."""
     journal, log = await opened(table, limits=Limits(tokens=10_000))
     log.open.clear()
-    asked = [asyncio.create_task(journal.reserve(request(f"r{n}", 3_000))) for n in range(4)]
+    asked = [asyncio.create_task(reserve(journal, f"r{n}", 3_000)) for n in range(4)]
     await log.begun.wait()
     journal.add(entry("beside"))
     log.open.set()
@@ -188,8 +196,8 @@ async def test_of_several_at_once_only_those_with_room_are_reserved(table: MakeT
     assert got == sorted(got, reverse=True), "first come, first served"
     assert len(journal.state.reserved) == got.count(True)
     assert journal.find("beside") is not None
-    assert not await journal.reserve(request("later", 3_000))
-    assert await journal.reserve(request("small", 10))
+    assert not await reserve(journal, "later", 3_000)
+    assert await reserve(journal, "small", 10)
 
 
 # --- a cancel that comes between ----------------------------------------------------------------
@@ -201,7 +209,7 @@ async def cancel(log: EventLog, journal: Journal) -> None:
 
 
 def closed(step: str) -> Entry:
-    return Entry(ROUND_CLOSED, {"round": 1}, START, step)
+    return Entry(RoundClosed(round=1), START, step)
 
 
 @pytest.mark.parametrize("noticed", [False, True])
@@ -243,5 +251,5 @@ async def test_nothing_is_reserved_once_the_cancel_is_known(table: MakeTable) ->
     await cancel(log, journal)
     await journal.catch_up()
     with pytest.raises(Overtaken):
-        await journal.reserve(request("next"))
+        await reserve(journal, "next")
     assert len(await log.read(journal.meeting_id)) == 2, "and no second cancel is written"

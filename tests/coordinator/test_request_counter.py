@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from app.coordinator.request_counter import RequestCounter
 from app.coordinator.resuming import ResumeMeeting
-from app.domain.meeting.events import MEETING_RESUMED, REQUEST_RESERVED, Event
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import MeetingResumed, RequestReserved
 from app.domain.meeting.meeting import Limits
+from app.domain.money import NOTHING
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import stances
 
 
 def reserved(step: str, turn: int, agent: str = "ann") -> Event:
-    return Event(REQUEST_RESERVED, {"for": step, "agent": agent, "turn": turn}, START)
+    request = RequestReserved(
+        step=step, request_id=f"req_{turn}", who=agent, agent=agent, turn=turn, reserved=NOTHING
+    )
+    return Event(request, START)
+
+
+def resumed() -> Event:
+    told = MeetingResumed(
+        changed="limits",
+        note="One round more.",
+        after_round=1,
+        limits=Limits(rounds=2),
+        deadline=START,
+        resumption=1,
+    )
+    return Event(told, START)
 
 
 def test_a_request_that_a_crash_left_open_keeps_its_turn() -> None:
@@ -24,7 +41,7 @@ def test_a_request_that_a_crash_left_open_keeps_its_turn() -> None:
 
 def test_after_a_resuming_a_step_that_comes_again_is_another_request() -> None:
     before = [reserved("round-1/ask/ann", 0), reserved("closing/synthesis", 1)]
-    turns = RequestCounter([*before, Event(MEETING_RESUMED, {}, START)])
+    turns = RequestCounter([*before, resumed()])
     assert turns.of("closing/synthesis", "ann") == 2
     assert turns.of("closing/synthesis", "ann") == 2
 

@@ -21,8 +21,7 @@ from app.domain.errors import (
     NotFound,
     OperationUnknown,
 )
-from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
 from app.domain.meeting.meeting import Limits, Material
 from app.domain.meeting.state import MeetingState, fold
 from app.domain.meeting.tree import ParentClosed
@@ -131,7 +130,8 @@ async def test_a_budget_that_was_raised_has_room_again(table: MakeTable) -> None
     held = table(a=stances("AGREE"), b=stances("DISAGREE", "AGREE"))
     meeting_id = await undecided(held, limits=Limits(rounds=5, tokens=2_500))
     first = await held.log.state(meeting_id)
-    assert (first.outcome or {})["stopped_by"] == "budget"
+    assert first.outcome is not None
+    assert first.outcome.stopped_by == "budget"
     assert await refused(held, meeting_id, raising(tokens=first.spent.tokens - 1)) == [
         "#/limits",
         "#/limits/tokens",
@@ -278,15 +278,15 @@ async def test_an_operation_that_nobody_knows_of_must_be_acknowledged(
     now = held.clock.now()
     operation = Operation("op_1", "https://example.org/x", "0" * 64, "Ann", now)
     noted = begun(meeting_id, OperationState(operation, OperationStatus(state)), "The text.")
-    await held.log.append(meeting_id, last, [Entry(events.OPERATION_HAPPENED, noted, now)])
+    await held.log.append(meeting_id, last, [Entry(noted, now)])
     if state in ("unknown", "handed_over"):
         with pytest.raises(OperationUnknown, match="op_1"):
             await held.service.resume(meeting_id, wish())
         resumed = await held.service.resume(meeting_id, wish(acknowledge_unknown=True))
-        assert resumed.resumptions[0]["acknowledged"] == ["op_1"]
+        assert resumed.resumptions[0].told.acknowledged == ("op_1",)
     else:
         resumed = await held.service.resume(meeting_id, wish())
-        assert resumed.resumptions[0]["acknowledged"] == []
+        assert resumed.resumptions[0].told.acknowledged == ()
 
 
 # --- below another meeting ---------------------------------------------------------------------

@@ -67,7 +67,7 @@ async def test_flips_and_baseline_are_kept(table: MakeTable) -> None:
         return "No. [STANCE: DISAGREE]" if request.round == 1 else text
 
     events = await table(a=stances("AGREE"), b=convinced).hold()
-    decision = of_type(events, "decision.recorded")[0].data
+    decision = of_type(events, "decision.recorded")[0].data["roundtable"]
     assert decision["baseline"]["counts"]["DISAGREE"] == 1
     assert decision["final"]["counts"]["AGREE"] == 2
     assert decision["flips"] == [
@@ -178,7 +178,7 @@ async def test_a_failing_secretary_is_replaced_by_code_and_said_first(table: Mak
         "summary_by_code",
         "synthesis_by_code",
     ]
-    assert decision["decision"] == "Should we use one repository?"
+    assert decision["outcome"]["decision"] == "Should we use one repository?"
 
 
 async def test_a_misshapen_synthesis_is_asked_for_once_more(table: MakeTable) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -15,7 +15,7 @@ from app.coordinator.commands import SeatWanted
 from app.coordinator.ports import Request
 from app.domain.ending.arbitration import NoQuestionOpen, OutOfScope, Ruling
 from app.domain.errors import InvalidRequest, LogUnavailable
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Arbiter, CompletionGate, Limits
 from app.domain.meeting.state import Status
 from app.domain.money import Price
@@ -190,7 +190,7 @@ async def test_a_required_criterion_cannot_be_ruled_away(table: MakeTable) -> No
     assert refused.value.faults[0].pointer == "#/choice"
     asked = (await held.archive.state(state.meeting.id)).pending_question
     assert asked is not None
-    assert asked["choices"][0]["barred_by"] == ["c1"]
+    assert asked.asked.choices[0].barred_by == ("c1",)
     await held.service.rule(state.meeting.id, Ruling("reject", "Nobody owns it.", "Ann"))
 
 
@@ -245,8 +245,8 @@ async def test_a_judge_without_a_known_price_cannot_stand_under_a_money_limit(
 
 async def test_an_agents_ruling_is_in_the_plan(table: MakeTable) -> None:
     held, fields = _table(table, "vote", "B")
-    without = (await held.open(**fields)).plan
-    with_judge = (await held.open(arbiter=JUDGE, **fields)).plan
+    without: Mapping[str, Any] = (await held.open(**fields)).plan
+    with_judge: Mapping[str, Any] = (await held.open(arbiter=JUDGE, **fields)).plan
     assert with_judge["prompts"] == without["prompts"] + 1
     assert with_judge["tokens"]["worst_case"] > without["tokens"]["worst_case"]
     assert with_judge["tokens"]["typical"] == without["tokens"]["typical"]

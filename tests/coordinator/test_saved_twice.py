@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from app.coordinator.resuming import ResumeMeeting
 from app.domain.meeting import events
 from app.domain.meeting.meeting import Material
+from app.domain.operation.record import OperationRecord
 from app.domain.operation.state import LANDING_SECONDS
 from app.domain.operation.terms import Finding, Look
 from app.records.decision import decision_json
@@ -55,12 +55,12 @@ async def cut_and_resumed(held: Table) -> str:
     return state.meeting.id
 
 
-async def both(held: Table, id_: str) -> list[Mapping[str, Any]]:
+async def both(held: Table, id_: str) -> list[OperationRecord]:
     return list((await held.log.state(id_)).operations.values())
 
 
 async def states(held: Table, id_: str) -> list[str]:
-    return [each["state"] for each in await both(held, id_)]
+    return [each.state for each in await both(held, id_)]
 
 
 async def wait_until_due(held: Table, id_: str) -> None:
@@ -76,24 +76,24 @@ async def test_an_earlier_save_that_lands_over_a_confirmed_one_takes_its_place(h
     held.clock.advance(7)
     held.place.held[URL] = DRAFT.encode()
     earlier, later = await both(held, id_)
-    await held.reconciliation.look(id_, earlier["id"])
+    await held.reconciliation.look(id_, earlier.id)
     assert await states(held, id_) == ["confirmed", "handed_over"]
     _, now = await both(held, id_)
-    assert (now["there_instead"], now["version"]) == (earlier["id"], None)
-    assert now["reason"] == f"What is there was saved by {earlier['id']}."
-    assert now["next_check_at"] is not None
+    assert (now.there_instead, now.version) == (earlier.id, None)
+    assert now.reason == f"What is there was saved by {earlier.id}."
+    assert now.next_check_at is not None
     assert await held.log.unfinished() == [id_]
     assert held.woken[-1] == id_
     log = await held.log.read(id_)
     kinds = [each["kind"] for each in minutes_json(log)["degradation"]]
     assert "operation_handed_over" in kinds
-    assert earlier["id"] in minutes_markdown(log)
+    assert earlier.id in minutes_markdown(log)
     await wait_until_due(held, id_)
     assert await states(held, id_) == ["confirmed", "failed"]
     assert "operation_failed" in [
         each["kind"] for each in decision_json(await held.log.read(id_))["degradation"]
     ]
-    assert later["sha256"] != earlier["sha256"]
+    assert later.sha256 != earlier.sha256
 
 
 async def test_so_does_one_that_the_schedule_finds(held: Table) -> None:
@@ -106,7 +106,7 @@ async def test_so_does_one_that_the_schedule_finds(held: Table) -> None:
     await wait_until_due(held, id_)
     assert await states(held, id_) == ["confirmed", "confirmed"]
     earlier, later = await both(held, id_)
-    assert (earlier["there_instead"], later["there_instead"]) == (later["id"], None)
+    assert (earlier.there_instead, later.there_instead) == (later.id, None)
 
 
 async def test_an_earlier_save_that_a_later_one_replaced_makes_the_record_no_weaker(
@@ -114,16 +114,16 @@ async def test_an_earlier_save_that_a_later_one_replaced_makes_the_record_no_wea
 ) -> None:
     id_ = await cut_and_resumed(held)
     earlier, later = await both(held, id_)
-    found = await held.reconciliation.look(id_, earlier["id"])
-    assert (found["state"], found["there_instead"]) == ("unknown", later["id"])
+    found = await held.reconciliation.look(id_, earlier.id)
+    assert (found.state, found.there_instead) == ("unknown", later.id)
     held.clock.advance(LANDING_SECONDS)
-    await held.reconciliation.look(id_, earlier["id"])
+    await held.reconciliation.look(id_, earlier.id)
     assert await states(held, id_) == ["failed", "confirmed"]
     log = await held.log.read(id_)
     for record in (minutes_json(log), decision_json(log)):
         assert not [each for each in record["degradation"] if "operation" in each["kind"]]
-        assert not [point for point in record["open_points"] if earlier["id"] in point]
-    assert f"is what operation {later['id']} had saved" in minutes_markdown(log)
+        assert not [point for point in record["open_points"] if earlier.id in point]
+    assert f"is what operation {later.id} had saved" in minutes_markdown(log)
     assert "is not there (operation" not in minutes_markdown(log)
 
 
@@ -137,7 +137,7 @@ async def test_a_confirmed_save_that_a_later_one_replaces_says_so(held: Table) -
     await run
     held.place.on_look = []
     (earlier,) = await both(held, id_)
-    await held.reconciliation.look(id_, earlier["id"])
+    await held.reconciliation.look(id_, earlier.id)
     assert await states(held, id_) == ["confirmed"]
     held.agents["ann"].behave = lambda _: written(LATER)
     held.place.on_write = [Put()]
@@ -145,7 +145,7 @@ async def test_a_confirmed_save_that_a_later_one_replaces_says_so(held: Table) -
     await to_the_end(held, id_)
     earlier, later = await both(held, id_)
     assert await states(held, id_) == ["confirmed", "confirmed"]
-    assert (earlier["there_instead"], later["there_instead"]) == (later["id"], None)
+    assert (earlier.there_instead, later.there_instead) == (later.id, None)
     assert ended(await held.events(id_))["completeness"] == "complete"
 
 
@@ -158,14 +158,14 @@ async def test_asking_changes_no_schedule_and_fills_no_log(held: Table) -> None:
     entries = len(await held.log.read(id_))
     for _ in range(20):
         held.clock.advance(1)
-        assert await held.reconciliation.look(id_, known["id"]) == known
+        assert await held.reconciliation.look(id_, known.id) == known
     assert len(await held.log.read(id_)) == entries
     held.place.on_look = [Finding(Look.NO_ANSWER, "The destination answered 503.")]
-    found = await held.reconciliation.look(id_, known["id"])
-    assert (found["reason"], found["next_check_at"]) == (
+    found = await held.reconciliation.look(id_, known.id)
+    assert (found.reason, found.next_check_at) == (
         "The destination answered 503.",
-        known["next_check_at"],
+        known.next_check_at,
     )
     log = await held.log.read(id_)
     assert len(log) == entries + 1
-    assert log[-1].type == events.OPERATION_RECONCILED
+    assert log[-1].type == events.OperationReconciled.type

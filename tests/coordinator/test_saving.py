@@ -11,10 +11,11 @@ import pytest
 
 from app.coordinator.resuming import ResumeMeeting
 from app.domain.meeting import events
+from app.domain.meeting.entries import Entry
 from app.domain.meeting.envelope import closing_seconds
-from app.domain.meeting.events import Entry
 from app.domain.meeting.meeting import Arbiter, Destination, Limits
 from app.domain.meeting.state import MeetingState
+from app.domain.operation.record import OperationRecord
 from app.domain.operation.terms import Fate, Finding, Look, WriteAnswer
 from app.domain.values import rfc3339
 from tests.coordinator.place import VERSION, Put
@@ -54,11 +55,11 @@ async def test_a_review_is_complete_once_its_deliverable_is_confirmed(held: Tabl
     assert (outcome["result"], outcome["completeness"]) == ("decided", "complete")
     assert (outcome["stopped_by"], outcome["decision_source"]) == ("completed", "draft")
     record = await operation(held, state.meeting.id)
-    assert outcome["review"]["operation"] == record
+    assert outcome["review"]["operation"] == record.record()
     assert outcome["review"]["external_wait"] is None
-    assert (record["state"], record["version"], record["owner"]) == ("confirmed", VERSION, "dee")
-    assert record["meeting_id"] == state.meeting.id
-    assert record["id"].startswith("op_" + state.meeting.id.removeprefix("mtg_"))
+    assert (record.state, record.version, record.owner) == ("confirmed", VERSION, "dee")
+    assert record.meeting_id == state.meeting.id
+    assert record.id.startswith("op_" + state.meeting.id.removeprefix("mtg_"))
 
 
 async def test_nothing_is_saved_that_did_not_pass(tmp_path: Path) -> None:
@@ -115,16 +116,16 @@ async def test_past_its_check_deadline_it_is_handed_over_and_no_stall(held: Tabl
     assert told(public) == ["requested", "unknown", "handed_over"]
     assert (outcome["result"], outcome["completeness"]) == ("decided", "partial")
     assert outcome["stopped_by"] == "completed"
-    record = outcome["review"]["operation"]
+    record = OperationRecord.read(outcome["review"]["operation"])
     assert outcome["review"]["external_wait"] == {
-        "operation": record["id"],
+        "operation": record.id,
         "owner": "dee",
-        "next_check_at": record["next_check_at"],
+        "next_check_at": record.next_check_at,
     }
-    stalls = [each.data["kind"] for each in of_type(public, events.PROGRESS_STALLED)]
+    stalls = [each.data["kind"] for each in of_type(public, events.ProgressStalled.type)]
     assert stalls == ["external_wait"]
     assert again is not None
-    assert rfc3339(again) == record["next_check_at"]
+    assert rfc3339(again) == record.next_check_at
 
 
 @pytest.mark.parametrize(("name", "owner"), [("Ann Lee", "Ann Lee"), (None, "caller")])
@@ -132,7 +133,7 @@ async def test_the_owner_where_none_is_named(held: Table, name: str | None, owne
     arbiter = Arbiter("human", name=name)
     state = await open_review(held, destination=Destination(URL), arbiter=arbiter)
     await to_the_end(held, state.meeting.id)
-    assert (await operation(held, state.meeting.id))["owner"] == owner
+    assert (await operation(held, state.meeting.id)).owner == owner
 
 
 # --- ended while it is open -----------------------------------------------------------------------
@@ -163,8 +164,8 @@ async def test_a_cancel_while_the_write_is_under_way_leaves_it_unknown(held: Tab
     assert "cancelled" in outcome["review"]["operation"]["reason"]
     assert told(public) == ["requested", "unknown"]
     # After the end it is looked at, and nothing is told in public any more.
-    assert public[-1].type == events.MEETING_ENDED
-    assert (await operation(held, state.meeting.id))["state"] == "confirmed"
+    assert public[-1].type == events.MeetingEnded.type
+    assert (await operation(held, state.meeting.id)).state == "confirmed"
     assert held.place.asked == ["write", "look"]
 
 
@@ -190,7 +191,7 @@ async def test_a_cancel_before_it_was_stored_gives_up(held: Table) -> None:
     assert told(public) == ["requested", "failed"]
     assert ended(public)["result"] == "cancelled"
     assert held.place.asked == ["write"]
-    assert (await operation(held, state.meeting.id))["reason"] == (
+    assert (await operation(held, state.meeting.id)).reason == (
         "The meeting was cancelled before it was confirmed. The destination answered 429."
     )
 
@@ -244,7 +245,7 @@ async def test_the_record_of_another_format_may_use_the_reserve(tmp_path: Path) 
     assert not run.done()
     held.clock.advance(closing_seconds(60))
     await run
-    assert (await operation(held, state.meeting.id))["state"] == "unknown"
+    assert (await operation(held, state.meeting.id)).state == "unknown"
     await held.close()
 
 
@@ -256,7 +257,7 @@ async def test_an_answer_that_came_with_the_cancel_is_kept(held: Table) -> None:
 
     async def cancelled_meanwhile(*given: Any) -> WriteAnswer:
         log = await held.log.read(state.meeting.id)
-        cancel = Entry(events.CANCELLATION_REQUESTED, {"reason": None}, held.clock.now(), "cancel")
+        cancel = Entry(events.CancellationRequested(), held.clock.now(), "cancel")
         await held.log.append(state.meeting.id, log[-1].seq, [cancel])
         return await inner(*given)
 
@@ -265,7 +266,7 @@ async def test_an_answer_that_came_with_the_cancel_is_kept(held: Table) -> None:
     public = await held.events(state.meeting.id)
     assert ended(public)["result"] == "cancelled"
     assert told(public) == ["requested", "failed"]
-    assert (await operation(held, state.meeting.id))["reason"] == "The destination answered 403."
+    assert (await operation(held, state.meeting.id)).reason == "The destination answered 403."
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -316,7 +317,7 @@ async def test_it_is_looked_at_again_by_schedule_and_confirmed(held: Table) -> N
     held.place.on_look = [Finding(Look.SAME, version='"v2"')]
     held.clock.advance((later - held.clock.now()).total_seconds())
     assert await held.runner.advance(id_) is None
-    assert (await operation(held, id_))["version"] == '"v2"'
+    assert (await operation(held, id_)).version == '"v2"'
     assert await held.events(id_) == before
     assert await held.log.unfinished() == []
 
@@ -343,7 +344,7 @@ async def test_it_is_given_up_looking_at_last(held: Table) -> None:
             break
         held.clock.advance((due - held.clock.now()).total_seconds())
     record = await operation(held, id_)
-    assert (record["state"], record["next_check_at"]) == ("handed_over", None)
+    assert (record.state, record.next_check_at) == ("handed_over", None)
     assert await held.log.unfinished() == []
     assert held.place.asked.count("write") == 1
 
@@ -352,11 +353,11 @@ async def test_it_is_looked_at_when_somebody_asks(held: Table) -> None:
     id_ = await _handed_over(held)
     known = await operation(held, id_)
     held.place.on_look = [Finding(Look.SAME)]
-    record = await held.reconciliation.look(id_, known["id"])
-    assert record["state"] == "confirmed"
+    record = await held.reconciliation.look(id_, known.id)
+    assert record.state == "confirmed"
     assert record == await operation(held, id_)
     looks = len(held.place.asked)
-    assert await held.reconciliation.look(id_, known["id"]) == record
+    assert await held.reconciliation.look(id_, known.id) == record
     assert len(held.place.asked) == looks
 
 
@@ -368,18 +369,18 @@ async def test_a_look_that_fails_on_our_side_is_no_answer(held: Table) -> None:
         raise KeyError("x")
 
     held.place.look = broken  # type: ignore[method-assign]  # a fault of ours
-    record = await held.reconciliation.look(id_, known["id"])
-    assert record["state"] == "handed_over"
-    assert "KeyError" in record["reason"]
+    record = await held.reconciliation.look(id_, known.id)
+    assert record.state == "handed_over"
+    assert "KeyError" in (record.reason or "")
 
 
 async def test_nobody_looks_beside_a_run_that_is_at_work(held: Table) -> None:
     held.place.on_write = [Put.hangs()]
     state, run = await _under_way(held)
     record = await held.reconciliation.look(
-        state.meeting.id, (await operation(held, state.meeting.id))["id"]
+        state.meeting.id, (await operation(held, state.meeting.id)).id
     )
-    assert record["state"] == "requested"
+    assert record.state == "requested"
     assert held.place.asked == ["write"]
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
@@ -395,16 +396,16 @@ async def test_another_format_delivers_its_decision_record(tmp_path: Path) -> No
     public = await held.events(state.meeting.id)
     types = [event.type for event in public]
     assert types[-4:] == [
-        events.OPERATION_REQUESTED,
-        events.OPERATION_CONFIRMED,
-        events.MINUTES_WRITTEN,
-        events.MEETING_ENDED,
+        events.OperationRequested.type,
+        events.OperationConfirmed.type,
+        events.MinutesWritten.type,
+        events.MeetingEnded.type,
     ]
-    assert types[-5] == events.DECISION_RECORDED
+    assert types[-5] == events.DecisionRecorded.type
     text = held.place.held[URL].decode()
     assert text.startswith(f'---\nid: "{state.meeting.id}"\n')
     assert ended(public)["completeness"] == "complete"
-    assert (await operation(held, state.meeting.id))["subject"] == "record"
+    assert (await operation(held, state.meeting.id)).subject == "record"
     await held.close()
 
 
@@ -415,7 +416,7 @@ async def test_a_record_that_cannot_be_delivered_changes_no_outcome(tmp_path: Pa
     await held.runner.advance(state.meeting.id)
     outcome = ended(await held.events(state.meeting.id))
     assert (outcome["result"], outcome["completeness"]) == ("decided", "complete")
-    assert (await operation(held, state.meeting.id))["state"] == "failed"
+    assert (await operation(held, state.meeting.id)).state == "failed"
     await held.close()
 
 
@@ -463,7 +464,7 @@ async def test_dying_after_every_append_saves_once(tmp_path: Path, kind: str, pu
         assert held.place.asked.count("write") <= 2
         public = await held.events(id_)
         outcome = ended(public)
-        assert (await operation(held, id_))["state"] == "confirmed"
+        assert (await operation(held, id_)).state == "confirmed"
         assert held.place.held[URL] == content
         assert outcome["completeness"] == "complete"
         assert outcome["decision"] == expected["decision"]

@@ -10,7 +10,7 @@ import pytest
 
 from app.coordinator.ports import Request
 from app.domain.errors import AgentUnavailable, MeetingEnded, NotFound
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Limits
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import SYNTHESIS, Behaviour, Table, ended, of_type, stances

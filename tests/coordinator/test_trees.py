@@ -13,7 +13,7 @@ from app.coordinator.cancellation import request_cancellation
 from app.coordinator.ports import Request
 from app.coordinator.resuming import ResumeMeeting
 from app.domain.errors import InvalidRequest
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Limits
 from app.domain.meeting.tree import DEEPEST, ParentClosed
 from app.records.decision import decision_markdown
@@ -155,7 +155,7 @@ async def test_cancelling_a_parent_cancels_its_children(live: MakeLiveTable) -> 
     state, first = await held.service.cancel(parent, "enough")
     assert first
     assert state.cancellation is not None
-    kinds = {(item["kind"], item["state"]) for item in state.cancellation["items"]}
+    kinds = {(item.kind, item.state) for item in state.cancellation.items}
     assert kinds == {("request", "requested"), ("child", "requested")}
     for id_ in (parent, child, grandchild):
         events = await held.end(id_)
@@ -198,7 +198,7 @@ async def test_a_child_that_does_not_end_in_the_window_is_unconfirmed(live: Make
     assert ended(await held.events(child))["result"] == "cancelled"
     after = await held.log.state(parent)
     assert after.cancellation is not None
-    assert {i["state"] for i in after.cancellation["items"] if i["ref"] == child} == {"unconfirmed"}
+    assert {i.state for i in after.cancellation.items if i.ref == child} == {"unconfirmed"}
 
 
 async def test_a_child_learns_of_the_cancel_when_it_wants_to_ask(live: MakeLiveTable) -> None:
@@ -335,8 +335,15 @@ async def test_a_tree_that_was_resumed_has_its_new_deadlines(live: MakeLiveTable
 async def test_a_grandchild_that_comes_to_light_during_a_cancel_is_stopped(
     live: MakeLiveTable,
 ) -> None:
-    held = live(a=lambda _: None, b=stances("AGREE"), c=stances("AGREE"))
+    all_open = asyncio.Event()
+
+    async def agree(_: Request) -> str:
+        await all_open.wait()  # or the child might end before one was opened below it
+        return "So be it. [STANCE: AGREE]"
+
+    held = live(a=lambda _: None, b=lambda _: None, c=stances("AGREE"))
     held.agents["a"].stop_state = "stopped"
+    held.agents["b"] = held.directory.agents["b"] = ConveningAgent("b", agree)
     root = await held.opened(seated=["a", "b"])
     child = await held.opened(seated=["b", "c"], parent_id=root)
     below = await held.opened(seated=["a", "c"], parent_id=child)
@@ -349,6 +356,7 @@ async def test_a_grandchild_that_comes_to_light_during_a_cancel_is_stopped(
         return await written(entries)
 
     held.write_minutes = cancelled_meanwhile
+    all_open.set()
     for id_ in (child, root, below):
         await held.end(id_)
     (closed,) = of_type(await held.events(root), "cancellation.closed")

@@ -10,6 +10,8 @@ from app.domain.ending.arbitration import Ruling
 from app.domain.ending.completion_gate import Close, Revise
 from app.domain.meeting.meeting import Limits, Meeting, Seat
 from app.domain.meeting.outcome import Outcome, StopReason
+from app.domain.operation.record import OperationRecord
+from app.domain.operation.terms import OperationStatus
 from app.domain.replies.reading import Reply, ReplyStatus
 from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Save, Saved, Step, Stopped
 from app.formats import FORMATS
@@ -63,7 +65,7 @@ class Held:
         return next(ask for ask in self.asks if ask.key == key)
 
     def told(self, type_: str) -> list[Mapping[str, Any]]:
-        return [note.content for note in self.notes if note.type == type_]
+        return [note.content.record() for note in self.notes if note.content.type == type_]
 
     @property
     def steps(self) -> list[str]:
@@ -102,7 +104,20 @@ def hold(
     return held
 
 
-_OPERATION = {"id": "op_1", "owner": "dee", "next_check_at": "2026-11-30T09:05:00Z"}
+def saved_as(state: str) -> Saved:
+    """What became of a save."""
+    return Saved(
+        OperationRecord(
+            meeting_id="mtg_0001",
+            id="op_1",
+            url="https://wiki.example/a.md",
+            sha256="0" * 64,
+            owner="dee",
+            requested_at="2026-11-30T09:00:00Z",
+            next_check_at="2026-11-30T09:05:00Z",
+            state=OperationStatus(state),
+        )
+    )
 
 
 def _is(step: Step, key: str) -> bool:
@@ -135,7 +150,7 @@ def _result(
             return ruling
         case Save():
             held.saves.append(step)
-            return Saved(_OPERATION | {"state": saved})
+            return saved_as(saved)
         case Gather(asks):
             held.asks += asks
             return tuple(reply_to(ask, answer(ask)) for ask in asks)

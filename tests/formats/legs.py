@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from app.domain.ending.arbitration import Ruling
@@ -17,19 +18,13 @@ from app.domain.meeting.meeting import Changed, Material, Meeting
 from app.domain.meeting.outcome import StopReason
 from app.domain.meeting.resumption import resumed
 from app.domain.replies.reading import Reply
-from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Save, Saved, Step, Stopped
+from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Save, Step, Stopped
 from app.formats import FORMATS
-from tests.formats.by_hand import Answer, Held, reply_to
+from tests.clock import START
+from tests.formats.by_hand import Answer, Held, reply_to, saved_as
 
 KEPT = "round-"
-SAVED = Saved(
-    {
-        "id": "op_1",
-        "owner": "dee",
-        "next_check_at": "2026-11-30T09:05:00Z",
-        "state": "confirmed",
-    }
-)
+SAVED = saved_as("confirmed")
 
 
 @dataclass
@@ -46,8 +41,9 @@ class Course:
 
     @property
     def closed(self) -> int:
-        closings = (note for note in self.told.values() if note.type == events.ROUND_CLOSED)
-        return max((note.content["round"] for note in closings), default=0)
+        told = (note.content for note in self.told.values())
+        closings = (content for content in told if isinstance(content, events.RoundClosed))
+        return max((closed.round for closed in closings), default=0)
 
     def hold(
         self,
@@ -93,14 +89,16 @@ class Course:
         materials: Sequence[Material] = (),
         **limits: Any,
     ) -> Course:
-        record = {
-            "changed": changed,
-            "note": note,
-            "after_round": self.closed,
-            "limits": replace(self.meeting.limits, **limits).record(),
-            "materials": [material.record() for material in materials],
-        }
-        self.meeting = resumed(self.meeting, record)
+        told = events.MeetingResumed(
+            changed=changed,
+            note=note,
+            after_round=self.closed,
+            limits=replace(self.meeting.limits, **limits),
+            materials=tuple(materials),
+            deadline=START + timedelta(seconds=900),
+            resumption=len(self.meeting.resumptions) + 1,
+        )
+        self.meeting = resumed(self.meeting, told)
         return self
 
 

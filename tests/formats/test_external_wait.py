@@ -35,7 +35,7 @@ async def waiting(folder: Path) -> tuple[Table, str]:
 
 async def told(held: Table, meeting_id: str) -> list[dict[str, Any]]:
     public = await held.events(meeting_id)
-    return [{"step": e.step, **e.data} for e in of_type(public, events.PROGRESS_STALLED)]
+    return [{"step": e.step, **e.data} for e in of_type(public, events.ProgressStalled.type)]
 
 
 async def test_it_is_told_once_whenever_the_process_dies(tmp_path: Path) -> None:

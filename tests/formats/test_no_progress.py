@@ -36,9 +36,11 @@ SPLIT = Stall(StallKind.STALEMATE, 3, 2).record()
 
 def stall_of(held: Held) -> Mapping[str, Any] | None:
     """What is told of a stall, in the same fields of every kind; the outcome says the same."""
-    told = held.told(events.PROGRESS_STALLED)
+    told = held.told(events.ProgressStalled.type)
     assert all(each.keys() == SPLIT.keys() for each in told)
-    found = held.ended.findings.get("stalled")
+    stall = held.ended.stalled
+    found = None if stall is None else stall.record()
+    assert held.ended.record()["stalled"] == found
     assert [found] == told or (found is None and not told)
     assert (found is not None) is (held.ended.stopped_by is StopReason.NO_PROGRESS)
     return found
@@ -151,13 +153,13 @@ def test_a_critic_that_drops_out_and_comes_back_to_what_it_said_moves_nothing() 
     found = stall_of(held)
     assert found is not None
     assert (found["kind"], found["round"]) == ("stalemate", 3)
-    results = [closed["criteria"]["c2"] for closed in held.told(events.ROUND_CLOSED)]
+    results = [closed["criteria"]["c2"] for closed in held.told(events.RoundClosed.type)]
     assert results == ["fail", "open", "fail"]
 
 
 def test_a_critic_that_drops_out_for_good_moves_nothing_and_passes_nothing() -> None:
     held = reviewed({"cy": FAILING}, {"ben": GONE, "cy": FAILING})
-    assert (kind_of(held), len(held.told(events.ROUND_CLOSED))) == ("stalemate", 3)
+    assert (kind_of(held), len(held.told(events.RoundClosed.type))) == ("stalemate", 3)
     held = reviewed({"cy": FAILING}, {"ben": GONE})
     assert held.ended.numbers["criteria"][1]["result"] == "open"
     assert held.ended.result is Result.UNDECIDED
@@ -175,7 +177,7 @@ def test_a_critic_that_comes_back_with_another_verdict_is_progress() -> None:
     assert kind_of(held) == "stalemate", "cy's verdict changed, and ben's fails it all the same"
     changing = [{"ben": said} for said in (FAILING, GONE, CONTENT)]
     moved = reviewed(*changing, {"ben": FAILING, "cy": GONE}, limits=Limits(rounds=3))
-    last = moved.told(events.ROUND_CLOSED)[-1]
+    last = moved.told(events.RoundClosed.type)[-1]
     assert last["progress"]["reasons"] == ["criterion_changed:c2"]
     assert (kind_of(moved), moved.ended.result) == (None, Result.DECIDED)
 
@@ -293,9 +295,9 @@ PLACE = Destination("https://wiki.example/a.md", owner="dee")
 
 def test_a_save_that_is_handed_over_is_waited_for_and_ends_nothing() -> None:
     held = hold(review(destination=PLACE), rounds({}), saved="handed_over")
-    (told,) = [note for note in held.notes if note.type == events.PROGRESS_STALLED]
+    (told,) = [note for note in held.notes if note.content.type == events.ProgressStalled.type]
     assert told.key == "save/stalled"
-    assert told.content == SPLIT | {
+    assert told.content.record() == SPLIT | {
         "kind": "external_wait",
         "round": 1,
         "rounds_without_progress": 0,
@@ -304,13 +306,13 @@ def test_a_save_that_is_handed_over_is_waited_for_and_ends_nothing() -> None:
         "next_check_at": "2026-11-30T09:05:00Z",
     }
     assert (held.ended.result, held.ended.stopped_by) == (Result.DECIDED, StopReason.COMPLETED)
-    assert "stalled" not in held.ended.findings
+    assert held.ended.stalled is None
 
 
 @pytest.mark.parametrize("saved", ["confirmed", "failed", "unknown", "requested"])
 def test_a_save_without_an_owner_and_a_date_is_not_waited_for(saved: str) -> None:
     held = hold(review(destination=PLACE), rounds({}), saved=saved)
-    assert held.told(events.PROGRESS_STALLED) == []
+    assert held.told(events.ProgressStalled.type) == []
 
 
 def test_a_stall_that_an_arbiter_ended_may_be_followed_by_a_wait() -> None:
@@ -318,9 +320,10 @@ def test_a_stall_that_an_arbiter_ended_may_be_followed_by_a_wait() -> None:
     blocked = rounds({"ben": judged(objection())})
     ruling = Ruling("accept", "good enough", "Dana")
     held = hold(stuck, blocked, ruling=ruling, saved="handed_over")
-    told = held.told(events.PROGRESS_STALLED)
+    told = held.told(events.ProgressStalled.type)
     assert [each["kind"] for each in told] == ["stalemate", "external_wait"]
-    assert held.ended.findings["stalled"] == told[0]
+    assert held.ended.stalled is not None
+    assert held.ended.stalled.record() == told[0]
 
 
 # --- positions ----------------------------------------------------------------------------------
@@ -411,5 +414,6 @@ def test_the_record_of_a_ruling_still_says_that_it_had_stalled() -> None:
     ruling = Ruling("adopt", "it holds", "Dana")
     held = hold(stuck, said(same, "Reason {}."), ruling=ruling)
     assert held.ended.stopped_by is StopReason.RULING
-    assert held.ended.findings["stalled"]["kind"] == "stalemate"
-    json.dumps(held.ended.findings)
+    assert held.ended.stalled is not None
+    assert held.ended.stalled.kind == "stalemate"
+    json.dumps([held.ended.record(), held.ended.findings])

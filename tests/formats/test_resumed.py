@@ -301,9 +301,9 @@ def test_a_new_leg_stalls_after_as_many_rounds_of_its_own() -> None:
     course.hold(answer)
     second = course.resume().hold(answer)
     assert second.ended.stopped_by is StopReason.NO_PROGRESS
-    assert [told["round"] for told in second.told(events.PROGRESS_STALLED)] == [5]
+    assert [told["round"] for told in second.told(events.ProgressStalled.type)] == [5]
     third = course.resume().hold(answer)
-    assert [told["round"] for told in third.told(events.PROGRESS_STALLED)] == [7]
+    assert [told["round"] for told in third.told(events.ProgressStalled.type)] == [7]
 
 
 def test_silence_is_counted_anew() -> None:
@@ -402,7 +402,7 @@ def test_a_poll_is_answered_anew_and_its_latest_pass_counts() -> None:
     assert (findings["baseline"]["leader"], findings["final"]["leader"]) == (None, "X")
     flips = [(flip["participant"], flip["from"], flip["to"]) for flip in findings["flips"]]
     assert flips == [("r1", "Y", "X")]
-    (closed,) = second.told(events.ROUND_CLOSED)
+    (closed,) = second.told(events.RoundClosed.type)
     assert closed["progress"]["reasons"] == ["vote_changed:r1"]
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from app.coordinator.resuming import ResumeMeeting
 from app.domain.errors import MeetingEnded
-from app.domain.meeting.events import REPLY_RECEIVED, ROUND_CLOSED, ROUND_STARTED, Event
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import ReplyReceived, RoundClosed, RoundStarted
 from app.domain.meeting.history import rounds_record
 from app.domain.meeting.meeting import Limits
 from tests.coordinator.table import Table, ended, stances
@@ -37,8 +38,14 @@ async def test_cancelled_after_any_append_it_goes_on_to_its_end(name: str, tmp_p
         if decided:
             break
         assert _told(ended(log)) == _told(expected)
-        said = [e.step for e in log if e.type == REPLY_RECEIVED and (e.step or "")[:6] == "round-"]
-        rounds = [(e.type, e.data["round"]) for e in log if e.type in (ROUND_STARTED, ROUND_CLOSED)]
+        said = [
+            e.step for e in log if e.type == ReplyReceived.type and (e.step or "")[:6] == "round-"
+        ]
+        rounds = [
+            (e.type, e.data["round"])
+            for e in log
+            if e.type in (RoundStarted.type, RoundClosed.type)
+        ]
         assert max(Counter(said).values(), default=1) == 1
         assert max(Counter(rounds).values(), default=1) == 1
     assert appends > 3
@@ -101,6 +108,6 @@ async def _kept_out(held: Table, meeting_id: str) -> str:
     """The participant whose request had no room, as soon as the log says so."""
     while True:
         for entry in await held.log.read(meeting_id):
-            if entry.type == REPLY_RECEIVED and entry.data["status"] == "budget":
+            if entry.type == ReplyReceived.type and entry.data["status"] == "budget":
                 return entry.data["participant"]
         await asyncio.sleep(0)

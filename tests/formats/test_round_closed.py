@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.meeting.events import ROUND_CLOSED
+from app.domain.meeting.events import RoundClosed
 from tests.coordinator.table import Table, of_type
 from tests.golden.recording import PLAYS
 
@@ -19,7 +19,7 @@ WITHOUT_COUNTS = {"poll-1", "council-1", "review-1"}
 async def test_every_format_tells_the_same_of_a_closed_round(name: str, tmp_path: Path) -> None:
     play = PLAYS[name]
     table = Table(tmp_path, **play.behaviours)
-    closed = [each.data for each in of_type(await table.hold(**play.wish), ROUND_CLOSED)]
+    closed = [each.data for each in of_type(await table.hold(**play.wish), RoundClosed.type)]
     await table.close()
     assert closed
     for data in closed:

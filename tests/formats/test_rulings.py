@@ -79,7 +79,7 @@ def test_the_ladders_last_step_puts_every_option_to_the_arbiter() -> None:
         "name": "Ann Lee",
         "scope": "One repository or several?",
     }
-    assert ended.findings["ruling"]["conditions"] == "for one year"
+    assert ended.ruling == ruling("C", "for one year")
     assert "handoff" not in ended.findings
     assert ended.numbers["resolution"] == [
         {"step": "deliberate", "round": 2},

@@ -19,7 +19,7 @@ from typing import Any
 
 from app.coordinator.commands import SeatWanted
 from app.coordinator.ports import Request
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event, of_record
 from app.domain.meeting.meeting import CompletionGate
 from app.domain.values import rfc3339
 from tests.coordinator.gate_meeting import COMPLETE, COSTS, chair, member
@@ -147,8 +147,8 @@ async def record(name: str) -> None:
         await table.close()
     if log[-1].type != "meeting.ended":
         raise RuntimeError(f"{name} came only to {log[-1].type}")
-    lines = [json.dumps(_line(entry), ensure_ascii=False) for entry in log]
-    (FOLDER / f"{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    written_ = [json.dumps(_line(entry), ensure_ascii=False) for entry in log]
+    (FOLDER / f"{name}.jsonl").write_text("\n".join(written_) + "\n", "utf-8")
 
 
 async def record_all(names_: Sequence[str]) -> None:
@@ -156,10 +156,15 @@ async def record_all(names_: Sequence[str]) -> None:
         await record(name)
 
 
+def lines(name: str) -> list[dict[str, Any]]:
+    """A golden log as it was written, in order."""
+    text = (FOLDER / f"{name}.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def read(name: str) -> list[Entry]:
     """The entries of a golden log, in order."""
-    lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
-    return [_entry(json.loads(line)) for line in lines]
+    return [_entry(line) for line in lines(name)]
 
 
 def _line(entry: Event) -> dict[str, Any]:
@@ -174,7 +179,8 @@ def _line(entry: Event) -> dict[str, Any]:
 
 def _entry(line: Mapping[str, Any]) -> Entry:
     at = datetime.fromisoformat(line["at"])
-    return Entry(line["type"], line["data"], at, line["step"], line["fingerprint"])
+    content = of_record(line["type"], line["data"])
+    return Entry(content, at, line["step"], line["fingerprint"])
 
 
 def names() -> Sequence[str]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 PURE_STDLIB = frozenset({
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal",
     "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math",
-    "operator", "re", "statistics", "string", "textwrap", "types", "typing", "unicodedata",
+    "msgspec", "operator", "re", "statistics", "string", "textwrap", "types", "typing",
+    "unicodedata",
 })  # fmt: skip
 
 # The coordinator may wait and run things side by side; the clock, ids and chance reach it through

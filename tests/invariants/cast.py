@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from app.agents.kinds import PriceSettings, RehearsalSettings
+from app.agent_kinds import AgentPrice, RehearsalSettings
 from app.agents.rehearsal import RehearsalAgent
 from app.coordinator.ports import AgentProfile, Answer, Request, StopState, Usage
 from app.coordinator.timing import sleep_until
@@ -79,7 +79,7 @@ class Player:
     """Implements the port ``Agent``."""
 
     def __init__(self, name: str, part: Part, clock: VirtualClock, witness: Witness) -> None:
-        price = PriceSettings(input_per_million=_PER_MILLION, output_per_million=_PER_MILLION)
+        price = AgentPrice(input_per_million=_PER_MILLION, output_per_million=_PER_MILLION)
         settings = RehearsalSettings(name=name, kind="rehearsal", price=price)
         self._rehearsal = RehearsalAgent(settings)
         self._part = part

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import LogUnavailable
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.state import MeetingState
 from app.store.log import SqlEventLog
 

@@ -20,7 +20,7 @@ from app.coordinator.service import MeetingService
 from app.dispatch.embedded import EmbeddedDispatch
 from app.domain.ending.arbitration import Ruling
 from app.domain.errors import LogUnavailable, NotFound, Superseded, YoriaiError
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.state import MeetingState, Status
 from app.prompts.wording import sentence
 from app.records.decision import decision_markdown
@@ -235,7 +235,7 @@ class World:
         desk = self._desks[0]
         question = (await desk.line.state(meeting_id)).pending_question
         if question is not None:
-            choice = question["choices"][0]["id"]
+            choice = question.asked.choices[0].id
             await desk.service.rule(meeting_id, Ruling(choice, "It can be undone.", "Ann"))
 
     async def _kill(self, number: int) -> None:

@@ -15,10 +15,10 @@ from app.domain.operation.terms import (
     GiveUp,
     HandedOver,
     HandOver,
-    Happening,
     Operation,
+    OperationHappening,
+    OperationWait,
     Sent,
-    Wait,
     Write,
     Written,
     sha256_of,
@@ -37,7 +37,7 @@ class Saving:
         self._content = content
         self.clock = VirtualClock()
         self.operation = Operation("op_1", url, sha256_of(content), "ann", self.clock.now())
-        self.log: list[Happening] = []
+        self.log: list[OperationHappening] = []
 
     @property
     def state(self) -> OperationState:
@@ -59,7 +59,7 @@ class Saving:
                     return self.state
                 case GiveUp(reason):
                     self.log.append(GivenUp(self.clock.now(), reason))
-                case Wait(until):
+                case OperationWait(until):
                     if until is None:
                         return self.state
                     self._jump(until)

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import MeetingCreated
 from app.outbound.minutes_folder import (
     MinutesFolder,
     UnsafeMeetingId,
@@ -20,11 +22,13 @@ from app.outbound.minutes_folder import (
     write_minutes,
 )
 from app.records.minutes import minutes_markdown
-from tests.records.held import ended, meeting, three_rounds
+from tests.records.held import ended, meeting, three_rounds, told
 
 
-def renamed(log: list[Event], **fields: object) -> list[Event]:
-    return [replace(log[0], data={**log[0].data, **fields}), *log[1:]]
+def renamed(log: list[Event], id_: str) -> list[Event]:
+    created = told(log, MeetingCreated)
+    meeting_ = replace(created.meeting, id=id_)
+    return [replace(log[0], content=structs.replace(created, meeting=meeting_)), *log[1:]]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,7 @@ def test_no_two_meetings_share_a_file() -> None:
 @pytest.mark.parametrize("id_", ["../x", "a/b", "", ".", "a\0", "x" * 300, "a b", "-x"])
 def test_an_id_that_is_no_name_is_refused(id_: str, tmp_path: Path) -> None:
     with pytest.raises(UnsafeMeetingId):
-        write_minutes(tmp_path / "minutes", renamed(three_rounds(), id=id_), "")
+        write_minutes(tmp_path / "minutes", renamed(three_rounds(), id_), "")
     assert list(tmp_path.rglob("*.md")) == []
 
 

@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 _END_OF_EVENT = b"\n\n"
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "app", *arguments]
+def command(*arguments: str, module: str = "app") -> list[str]:
+    return [sys.executable, "-m", module, *arguments]
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -43,9 +43,21 @@ def free_port() -> int:
 
 
 class Service:
-    """``yoriai serve`` on a folder; it can be ended and started again on the same files."""
+    """``yoriai serve`` on a folder; it can be ended and started again on the same files.
 
-    def __init__(self, folder: Path, **settings: str) -> None:
+    ``module`` is what is run: another one may bring formats along, and ``beside`` are variables of
+    its own.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        module: str = "app",
+        beside: Mapping[str, str] | None = None,
+        **settings: str,
+    ) -> None:
+        self.module = module
+        self.beside = dict(beside or {})
         self.folder = folder
         self.database = folder / "data" / "yoriai.db"
         self.minutes = folder / "data" / "minutes"
@@ -71,9 +83,9 @@ class Service:
         self.port = free_port()
         self.errors = b""
         self._process = await asyncio.create_subprocess_exec(
-            *command("serve", "--port", str(self.port)),
+            *command("serve", "--port", str(self.port), module=self.module),
             cwd=self.folder,
-            env=environment(**self._settings),
+            env=environment(**self._settings) | self.beside,
             stderr=asyncio.subprocess.PIPE,
         )
         self._reading = asyncio.create_task(self._read_errors())

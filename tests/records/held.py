@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from app.domain.meeting import events
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Content, Event
 from app.domain.meeting.meeting import Language, Limits, Meeting, Seat
 from app.domain.meeting.outcome import Outcome, StopReason
+from app.domain.money import Cost
 from app.domain.replies.reading import Reply, ReplyStatus
 from app.domain.steps import Arbitrate, Ask, Confirm, Gather, Note, Save, Stopped
+from app.domain.values import JsonObject
 from app.formats.roundtable import story as roundtable
 from app.prompts.wording import sentence
 
@@ -26,6 +30,8 @@ SYNTHESIS = (
 SUMMARY = "SUMMARY: A wants one repository; B doubts it.\nMOTION: Adopt one repository by June."
 
 Answers = Callable[[Ask], str | ReplyStatus]
+
+_Told = TypeVar("_Told", bound=Content)
 
 
 def meeting(
@@ -81,15 +87,15 @@ class Log:
     events: list[Event] = field(default_factory=list[Event])
     replies: int = 0
 
-    def add(self, type_: str, **data: Any) -> Event:
+    def tell(self, content: Content) -> Event:
         seq = len(self.events) + 1
         at = START + timedelta(seconds=seq)
-        event = Event(type_, data, at, meeting_id=self.meeting.id, seq=seq, number=seq)
+        event = Event(content, at, meeting_id=self.meeting.id, seq=seq, number=seq)
         self.events.append(event)
         return event
 
     def open(self, warnings: Sequence[str] = ()) -> None:
-        agents = {
+        agents: dict[str, JsonObject] = {
             "default": {
                 "kind": "llm",
                 "model": "openai:small",
@@ -97,14 +103,11 @@ class Log:
                 "price": None,
             }
         }
-        self.add(
-            events.MEETING_CREATED,
-            **self.meeting.record(),
-            plan={},
-            warnings=list(warnings),
-            agents=agents,
+        created = events.MeetingCreated(
+            meeting=self.meeting, plan={}, warnings=tuple(warnings), agents=agents
         )
-        self.add(events.MEETING_STARTED, deadline=(START + timedelta(seconds=600)).isoformat())
+        self.tell(created)
+        self.tell(events.MeetingStarted(deadline=START + timedelta(seconds=600)))
 
     def reply_to(self, ask: Ask) -> Reply:
         given = self.answer(ask)
@@ -117,57 +120,67 @@ class Log:
             fault = None if read.fault is None else sentence(read.fault, self.meeting.language)
             reply = Reply(ask.who, ask.round, status, given, read.values, fault)
         self.replies += 0 if office else 1
-        self.add(
-            events.OFFICE_REPLIED if office else events.REPLY_RECEIVED,
+        kind = events.OfficeReplied if office else events.ReplyReceived
+        told = kind(
             participant=reply.who,
             round=reply.round,
-            status=reply.status.value,
+            status=reply.status,
             text=reply.text,
-            **reply.values,
+            read=reply.values,
             reason=reply.reason,
-            attempt=1,
-            final=True,
-            usage={"input_tokens": 100, "output_tokens": 20, "usd": "0.0011"},
+            usage=Cost(100, 20, Decimal("0.0011")),
             model="openai:small",
             finish="stop",
             request_id=ask.key,
             seconds=1.25,
         )
+        self.tell(told)
         return reply
 
     def record(self, outcome: Outcome) -> None:
-        self.add(
-            events.DECISION_RECORDED,
-            **outcome.record(),
-            **outcome.findings,
-            numbers_name=outcome.numbers_name,
-            degradation=[degradation.record() for degradation in outcome.degradation],
-            spent={
-                "replies": self.replies,
-                "seconds": 41.2,
-                "usd": "0.0132",
-                "tokens": {"input": 1200, "output": 240},
-            },
-        )
+        spent: JsonObject = {
+            "replies": self.replies,
+            "seconds": 41.2,
+            "usd": "0.0132",
+            "tokens": {"input": 1200, "output": 240},
+        }
+        format_ = self.meeting.format
+        self.tell(events.DecisionRecorded(outcome=outcome, format=format_, spent=spent))
 
     def end(self) -> None:
-        recorded = self.events[-1].data
-        self.add(events.MINUTES_WRITTEN, path="somewhere.md")
-        ended = {key: recorded[key] for key in ("result", "stopped_by", "completeness")}
-        self.add(events.MEETING_ENDED, **ended, decision=recorded["decision"], outcome={})
+        decided = decision_of(self.events)
+        decided_at = self.events[-1].at
+        self.tell(events.MinutesWritten(path="somewhere.md"))
+        self.tell(events.MeetingEnded(outcome=decided.outcome, ended_at=decided_at))
 
     def resume(self, number: int = 1, after_round: int = 3, **fields: Any) -> None:
-        content = {
+        content: dict[str, Any] = {
             "changed": "order",
             "note": "The order of the work has changed. # Not a heading",
             "after_round": after_round,
-            "limits": self.meeting.limits.record(),
-            "materials": [],
-            "acknowledged": [],
-            "deadline": (START + timedelta(seconds=900)).isoformat(),
+            "limits": self.meeting.limits,
+            "deadline": START + timedelta(seconds=900),
             "resumption": number,
         }
-        self.add(events.MEETING_RESUMED, **(content | fields))
+        self.tell(events.MeetingResumed(**(content | fields)))
+
+
+def told(log: Sequence[Event], kind: type[_Told]) -> _Told:
+    """What the first entry of this type says."""
+    return next(event.content for event in log if isinstance(event.content, kind))
+
+
+def decision_of(log: Sequence[Event]) -> events.DecisionRecorded:
+    """The latest decision, which nothing but the end follows in these logs."""
+    decided = log[-1].content
+    assert isinstance(decided, events.DecisionRecorded)
+    return decided
+
+
+def decided_otherwise(decided: events.DecisionRecorded, **fields: Any) -> events.DecisionRecorded:
+    """The same decision with another outcome."""
+    outcome = replace(decided.outcome, **fields)
+    return msgspec.structs.replace(decided, outcome=outcome)
 
 
 def held(
@@ -186,7 +199,7 @@ def held(
         step = next(conversation)
         while True:
             if isinstance(step, Note):
-                log.add(step.type, **step.content)
+                log.tell(step.content)
                 step = conversation.send(None)
             elif isinstance(step, Arbitrate | Confirm | Save):
                 raise AssertionError("A round table as plain as these has no such step.")
@@ -207,12 +220,12 @@ def _key(step: Gather) -> str:
 def _cancel(log: Log, stop: StopReason) -> None:
     if stop is not StopReason.CANCELLATION:
         return
-    log.add(events.CANCELLATION_REQUESTED, reason="The question is moot. # Not a heading")
-    items = [
-        {"kind": "request", "ref": "round-2/ask/architect", "state": "unconfirmed"},
-        {"kind": "request", "ref": "round-2/ask/operator", "state": "stopped"},
-    ]
-    log.add(events.CANCELLATION_CLOSED, state="unconfirmed", items=items)
+    log.tell(events.CancellationRequested(reason="The question is moot. # Not a heading"))
+    items = (
+        events.CancelItem(kind="request", ref="round-2/ask/architect", state="unconfirmed"),
+        events.CancelItem(kind="request", ref="round-2/ask/operator", state="stopped"),
+    )
+    log.tell(events.CancellationClosed(state="unconfirmed", items=items))
 
 
 def ended(log: Sequence[Event]) -> list[Event]:

@@ -7,11 +7,11 @@ from datetime import timedelta
 from app.domain.ending.arbitration import Ruling
 from app.domain.ending.completion_gate import Close
 from app.domain.meeting import events
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Arbiter, Meeting
 from app.domain.meeting.outcome import StopReason
 from app.domain.steps import Arbitrate, Confirm, Gather, Note, Stopped
-from app.domain.values import rfc3339
+from app.domain.values import JsonValue
 from app.formats import FORMATS
 from tests.records.held import Answers, Log
 
@@ -36,7 +36,7 @@ def put(
         while True:
             match step:
                 case Note():
-                    log.add(step.type, **step.content)
+                    log.tell(step.content)
                     step = conversation.send(None)
                 case Gather():
                     step = conversation.send(tuple(log.reply_to(ask) for ask in step.asks))
@@ -59,30 +59,34 @@ def put(
 
 def _open(log: Log, step: Arbitrate) -> None:
     assert log.meeting.arbiter is not None
-    log.add(
-        events.ARBITRATION_OPENED,
+    asked = events.ArbitrationOpened(
         question_id=step.key,
         round=step.round,
         question=step.question,
-        choices=[choice.record() for choice in step.choices],
+        choices=tuple(step.choices),
         scope=step.scope,
-        deadline=rfc3339(log.events[-1].at + timedelta(seconds=61)),
-        arbiter=log.meeting.arbiter.record(),
+        deadline=log.events[-1].at + timedelta(seconds=61),
+        arbiter=log.meeting.arbiter,
     )
+    log.tell(asked)
 
 
 def _close(log: Log, ruling: Ruling | None) -> None:
-    content = {"question_id": "arbitration", "round": 1}
+    content: dict[str, JsonValue] = {"question_id": "arbitration", "round": 1}
     if ruling is None:
-        log.add(events.ARBITRATION_EXPIRED, **content, reason="timeout")
+        log.tell(events.ArbitrationExpired.of({**content, "reason": "timeout"}))
     else:
-        log.add(events.ARBITRATION_RULED, **content, **ruling.record())
+        log.tell(events.ArbitrationRuled.of({**content, **ruling.record()}))
 
 
 def _cancel(log: Log) -> None:
-    log.add(events.CANCELLATION_REQUESTED, reason="The question is moot.")
-    items = [
-        {"kind": "request", "ref": "req_1", "participant": "ann", "state": "unconfirmed"},
-        {"kind": "request", "ref": "req_2", "participant": "ben", "state": "stopped"},
-    ]
-    log.add(events.CANCELLATION_CLOSED, state="unconfirmed", items=items)
+    log.tell(events.CancellationRequested(reason="The question is moot."))
+    items = (
+        _request("req_1", "ann", "unconfirmed"),
+        _request("req_2", "ben", "stopped"),
+    )
+    log.tell(events.CancellationClosed(state="unconfirmed", items=items))
+
+
+def _request(ref: str, participant: str, state: str) -> events.CancelItem:
+    return events.CancelItem(kind="request", ref=ref, participant=participant, state=state)

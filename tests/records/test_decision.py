@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import MeetingNotEnded
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Language, Limits
 from app.domain.meeting.outcome import (
     Completeness,
@@ -78,7 +78,7 @@ def test_an_undecided_meeting_hands_over_candidates_and_open_points() -> None:
     assert record["decision"] is None
     assert record["decided_by"] is None
     assert record["consequences"] == []
-    assert "Adopt one repository by June." in record["candidates"]
+    assert {"id": "motion", "text": "Adopt one repository by June."} in record["candidates"]
     assert any("Who owns the build" in point for point in record["open_points"])
     page = decision_markdown(undecided())
     assert "# Not decided: Should the platform team" in page
@@ -128,9 +128,9 @@ def test_hostile_topic_stays_in_its_place() -> None:
     assert "](javascript" not in page.replace("\\](", "")
 
 
-def test_a_vote_s_record_shows_its_numbers_and_the_mitigation_asked_for() -> None:
+def test_unknown_numbers_are_shown_with_the_mitigation_asked_for() -> None:
     """Formats to come bring numbers of their own; they are laid out as tables."""
-    log = Log(meeting(format="vote", options=("PostgreSQL", "DynamoDB")), answers([]))
+    log = Log(meeting(format="show_of_hands", options=("PostgreSQL", "DynamoDB")), answers([]))
     log.open()
     dissent = Dissent("operator", "DynamoDB", "Runs itself.", mitigation="Use a managed server.")
     outcome = Outcome(

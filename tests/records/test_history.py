@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from app.domain.meeting import events
+from app.domain.meeting.entries import of_record
 from app.domain.meeting.history import history, rounds_record
-from tests.records.held import Log, answers, ended, meeting, three_rounds
+from app.domain.operation.log import happened, operation_record
+from app.domain.operation.state import OperationState
+from app.domain.operation.terms import Operation, Sent
+from app.domain.replies.reading import ReplyStatus
+from app.domain.values import rfc3339
+from tests.records.held import START, Log, answers, ended, meeting, three_rounds
 
 
 def test_rounds_of_a_finished_meeting() -> None:
@@ -32,20 +38,12 @@ def test_rounds_of_a_running_meeting() -> None:
 def test_replies_are_in_the_order_of_the_seats() -> None:
     log = Log(meeting(), answers([]))
     log.open()
-    log.add(events.ROUND_STARTED, round=1, motion="m")
+    log.tell(events.RoundStarted(round=1, motion="m"))
     for name in ("sceptic", "architect"):
-        log.add(
-            events.REPLY_RECEIVED,
-            participant=name,
-            round=1,
-            status="ok",
-            text="x",
-            attempt=1,
-            final=True,
-            reason=None,
-            usage=None,
-            ballot="A",
+        reply = events.ReplyReceived(
+            participant=name, round=1, status=ReplyStatus.OK, text="x", read={"ballot": "A"}
         )
+        log.tell(reply)
     (round_,) = rounds_record(log.events)
     assert [reply["participant"] for reply in round_["replies"]] == ["architect", "sceptic"]
     assert round_["ballots"] == {"architect": "A", "sceptic": "A"}
@@ -54,13 +52,37 @@ def test_replies_are_in_the_order_of_the_seats() -> None:
 def test_other_formats_events_are_listed() -> None:
     log = Log(meeting(), answers([]))
     log.open()
-    log.add(events.OBJECTION_RAISED, id="obj-1", severity="blocking")
-    log.add(events.COMPLETION_SIGNALLED, participant="sceptic", signal="complete")
-    log.add(events.OPERATION_HAPPENED, happened="sent", operation={"id": "op_1"})
+    raised = events.ObjectionRaised(
+        id="obj-1",
+        critic="sceptic",
+        severity="blocking",
+        material="terms",
+        quote="30 days",
+        point="Too long.",
+        resolves_when="It is 14.",
+        support="exact",
+        state="open",
+        round=1,
+        raised_in=1,
+    )
+    log.tell(raised)
+    log.tell(events.CompletionSignalled(round=1, participant="sceptic", completion="complete"))
+    operation = Operation("op_1", "https://wiki.example/a.md", "0" * 64, "dee", START)
+    state = OperationState(operation).after(Sent(START))
+    log.tell(happened(events.OperationHappened, "mtg_1", state, Sent(START)))
     past = history(log.events)
-    assert [e.type for e in past.objections] == [events.OBJECTION_RAISED]
-    assert past.completions[0].record()["signal"] == "complete"
-    assert past.operations == ({"id": "op_1"},)
+    assert [e.type for e in past.objections] == [events.ObjectionRaised.type]
+    assert past.completions[0].record()["completion"] == "complete"
+    assert past.operations == (operation_record("mtg_1", state).record(),)
+
+
+def test_events_that_only_a_later_version_knows_are_listed_as_they_are() -> None:
+    log = Log(meeting(), answers([]))
+    log.open()
+    log.tell(of_record("objection.withdrawn", {"id": "obj-1"}))
+    (told,) = history(log.events).objections
+    at = rfc3339(log.events[-1].at)
+    assert told.record() == {"type": "objection.withdrawn", "id": "obj-1", "at": at}
 
 
 def test_a_resumed_meeting_runs_again() -> None:
@@ -74,6 +96,6 @@ def test_a_resumed_meeting_runs_again() -> None:
 
 def test_money_is_counted_with_the_offices() -> None:
     past = history(three_rounds()[:-1])
-    assert past.replies == 9
+    assert past.state.replies == 9
     assert past.spent["tokens"] == {"input": 1200, "output": 240}
     assert past.spent["usd"] == "0.0132"

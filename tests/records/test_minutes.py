@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec import structs
 
 from app.domain.meeting import events
 from app.domain.meeting.meeting import Language, Limits
 from app.domain.meeting.outcome import StopReason
 from app.domain.replies.reading import ReplyStatus
-from app.records.html import CONTENT_SECURITY_POLICY
+from app.domain.values import JsonObject
+from app.records.html import content_security_policy
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown
 from tests.records.held import Log, answers, ended, held, meeting, stances, three_rounds
 
@@ -72,7 +74,7 @@ def test_shows_what_talking_changed() -> None:
 def test_what_follows_the_decision_changes_no_byte(language: Language) -> None:
     log = three_rounds(language=language)
     late = Log(meeting(), answers([]), ended(log))
-    late.add(events.CANCELLATION_REQUESTED, reason="too late")
+    late.tell(events.CancellationRequested(reason="too late"))
     assert minutes_markdown(log) == minutes_markdown(ended(log)) == minutes_markdown(late.events)
     assert minutes_json(log) == minutes_json(late.events)
     assert minutes_html(log) == minutes_html(late.events)
@@ -155,7 +157,7 @@ def test_minutes_can_be_made_at_every_moment(language: Language) -> None:
 def test_partial_minutes_count_what_is_there_and_what_is_missing() -> None:
     rounds = [stances("AGREE", "AGREE", "AGREE") | {"architect": ReplyStatus.ERROR}]
     log = held(meeting(limits=Limits(rounds=1)), answers(rounds))
-    second_reply = [e.type for e in log].index(events.REPLY_RECEIVED) + 2
+    second_reply = [e.type for e in log].index(events.ReplyReceived.type) + 2
     markdown = minutes_markdown(log[:second_reply])
     assert "This round is still open. So far:" in markdown
     assert "AGREE 1, DISAGREE 0, NEUTRAL 0, UNKNOWN 1, out of 3 seated" in markdown
@@ -175,13 +177,30 @@ def test_stopped_before_any_round() -> None:
 def test_a_second_asking_is_shown_with_the_first_answer_and_the_fault() -> None:
     log = Log(meeting(), answers([]))
     log.open()
-    log.add(events.ROUND_STARTED, round=1, motion="Adopt it.")
-    shared = {"participant": "architect", "round": 1, "usage": None, "model": "m", "seconds": 1.0}
-    first = {"status": "invalid", "attempt": 1, "final": False, "reason": "No JSON.", "text": "hm"}
-    second = {"status": "ok", "attempt": 2, "final": True, "reason": None, "text": "{}"}
-    log.add(events.REPLY_RECEIVED, **shared, **second, ballot=["B", "A"], confidence=0.9)
-    log.add(events.REPLY_RECEIVED, **shared, **first, ballot=None, confidence=None)
-    log.add(events.TALLY_COMPUTED, round=1, points={"A": {"votes": 1, "share": "1/2"}}, quorum=2)
+    log.tell(events.RoundStarted(round=1, motion="Adopt it."))
+    second = events.ReplyReceived(
+        participant="architect",
+        round=1,
+        status=ReplyStatus.OK,
+        text="{}",
+        read={"ballot": ["B", "A"], "confidence": 0.9},
+        attempt=2,
+        model="m",
+        seconds=1.0,
+    )
+    first = structs.replace(
+        second,
+        status=ReplyStatus.INVALID,
+        text="hm",
+        read={"ballot": None, "confidence": None},
+        attempt=1,
+        final=False,
+        reason="No JSON.",
+    )
+    log.tell(second)
+    log.tell(first)
+    points: JsonObject = {"A": {"votes": 1, "share": "1/2"}}
+    log.tell(events.TallyComputed(round=1, tally={"points": points, "quorum": 2}))
     round_ = section(minutes_markdown(log.events), "## Round 1")
     assert "| architect | B, A | 0.9 | read as it stands; asked a second time |" in round_
     assert round_.index("first answer, asked again") < round_.index("answer to the second asking")
@@ -259,8 +278,8 @@ def test_html_page_is_complete_and_needs_nothing_from_outside() -> None:
     assert "<main>" in page
     assert "src=" not in page
     assert "href=" not in page
-    assert "sha256-" in CONTENT_SECURITY_POLICY
-    assert "unsafe" not in CONTENT_SECURITY_POLICY
+    assert "sha256-" in content_security_policy()
+    assert "unsafe" not in content_security_policy()
     assert "mtg_01k9zq4m7x" in page
 
 

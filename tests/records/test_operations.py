@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.domain.meeting import events
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Language
 from app.domain.operation.log import begun, happened
 from app.domain.operation.state import LANDING_SECONDS, OperationState
@@ -18,15 +18,15 @@ from app.domain.operation.terms import (
     Fate,
     Finding,
     HandedOver,
-    Happening,
     Look,
     Operation,
+    OperationHappening,
     Sent,
     WriteAnswer,
     Written,
 )
 from app.domain.values import rfc3339
-from app.records.catalogue import WORDS
+from app.records.catalogue import words_in
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown
@@ -36,17 +36,17 @@ HOSTILE = "https://wiki.example/a_b*c*|`d`.md"
 
 
 def sent_out(
-    language: Language, *happenings: Happening, later: Sequence[Happening] = ()
+    language: Language, *happenings: OperationHappening, later: Sequence[OperationHappening] = ()
 ) -> list[Event]:
     """A round table whose record was sent out; ``later`` was found after its end."""
     made = meeting(language=language)
     log = Log(made, answers([]), held(made, answers([stances("AGREE", "AGREE", "AGREE")])))
     state = OperationState(Operation("op_1", HOSTILE, "0" * 64, "dee", START, 30, "record"))
-    log.add(events.OPERATION_HAPPENED, **begun(made.id, state, "x"))
+    log.tell(begun(made.id, state, "x"))
     for happening in (*happenings, *later):
         state = state.after(happening)
-        type_ = events.OPERATION_RECONCILED if happening in later else events.OPERATION_HAPPENED
-        log.add(type_, **happened(made.id, state, happening))
+        kind = events.OperationReconciled if happening in later else events.OperationHappened
+        log.tell(happened(kind, made.id, state, happening))
     return log.events
 
 
@@ -141,7 +141,7 @@ def test_what_is_waited_for_is_named_with_its_owner_and_date(
         (told,) = [line for line in page.splitlines() if line.startswith(sentence)]
         assert "op_1" in told
         assert "dee" in told
-        assert WORDS[language].moment(START + timedelta(seconds=300)) in told
+        assert words_in(language).moment(START + timedelta(seconds=300)) in told
 
 
 @pytest.mark.parametrize(
@@ -173,15 +173,15 @@ def test_what_a_later_save_has_replaced_is_said_and_makes_nothing_weaker(
     assert "operation_failed" in [each["kind"] for each in minutes_json(log)["degradation"]]
     later = OperationState(Operation("op_2", HOSTILE, "1" * 64, "dee", late, 30, "record"))
     noted = Log(meeting(language=language), answers([]), log)
-    noted.add(events.OPERATION_HAPPENED, **begun(log[0].meeting_id, later, "y"))
+    noted.tell(begun(log[0].meeting_id, later, "y"))
     for happening in (Sent(late), SAME):
         later = later.after(happening)
-        noted.add(events.OPERATION_HAPPENED, **happened(log[0].meeting_id, later, happening))
+        noted.tell(happened(events.OperationHappened, log[0].meeting_id, later, happening))
     for data in _data(noted.events):
         assert not any(each["kind"].startswith("operation") for each in data["degradation"])
         assert not any("op_1" in point for point in data["open_points"])
     named = {"ref": "op_1", "instead": "op_2"}
-    assert WORDS[language]("operation.instead", **named) in minutes_markdown(noted.events)
+    assert words_in(language)("operation.instead", **named) in minutes_markdown(noted.events)
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -189,7 +189,7 @@ def test_what_is_not_looked_at_again_is_still_waited_for(language: Language) -> 
     last = [Checked(START, Finding(Look.NO_ANSWER))] * 20
     log = sent_out(language, *HANDED_OVER, later=last)
     assert [each["next_check_at"] for each in _external(log)] == [None, None]
-    begins = WORDS[language]("stall.external_wait")
+    begins = words_in(language)("stall.external_wait")
     for page in (decision_markdown(log), handoff_markdown(log)):
         assert begins in page.lower()
 

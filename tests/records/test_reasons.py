@@ -12,7 +12,7 @@ import app
 from app.coordinator.saving import failed_here
 from app.outbound import answers
 from app.outbound.guard import Guard, TargetRefused
-from app.records.catalogue import WORDS
+from app.records.catalogue import words_in
 from app.records.containment import inline
 from app.records.reasons import is_known, reason_in
 
@@ -66,10 +66,10 @@ def test_those_with_values_are_known_too() -> None:
 
 def test_it_is_said_in_the_language_of_the_record() -> None:
     reason = "The meeting was cancelled before it was confirmed. The destination answered 429."
-    assert reason_in(WORDS["en"], reason, str) == reason
-    told = reason_in(WORDS["ja"], reason, inline)
+    assert reason_in(words_in("en"), reason, str) == reason
+    told = reason_in(words_in("ja"), reason, inline)
     assert told == "確認される前に会議が取り消された。宛先の応答は 429 だった。"
 
 
 def test_what_is_not_known_stays_as_it_is() -> None:
-    assert reason_in(WORDS["ja"], "Nobody *knows*.", inline) == inline("Nobody *knows*.")
+    assert reason_in(words_in("ja"), "Nobody *knows*.", inline) == inline("Nobody *knows*.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from app.domain.ending.arbitration import Ruling
 from app.domain.ending.completion_gate import Close, GateStatus
 from app.domain.errors import MeetingNotEnded
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import ArbitrationExpired
 from app.domain.meeting.meeting import Arbiter, Language, Limits
 from app.domain.replies.reading import ReplyStatus
 from app.records.decision import decision_json, decision_markdown
@@ -105,16 +107,11 @@ def test_an_expired_question_is_said_plainly() -> None:
 def test_an_arbiter_that_gave_nothing_usable_is_not_called_late() -> None:
     log = roundtable(ruled=None, fields={"arbiter": Arbiter("agent", "judge")})
     closing = next(event for event in log if event.type == "arbitration.expired")
-    log[closing.seq - 1] = Event(
-        **{**_fields(closing), "data": {**closing.data, "reason": "invalid"}}
-    )
+    invalid = ArbitrationExpired.of({**closing.data, "reason": "invalid"})
+    log[closing.seq - 1] = replace(closing, content=invalid)
     text = minutes_markdown(log)
     assert "put to the agent judge on" in text
     assert "gave no ruling that could be used (answer did not fit)" in text
-
-
-def _fields(event: Event) -> dict[str, Any]:
-    return {name: getattr(event, name) for name in event.__dataclass_fields__}
 
 
 def test_minutes_of_a_meeting_that_waits_say_so() -> None:

@@ -15,11 +15,11 @@ from app.store.agent_settings import SqlAgentStore
 from app.store.archive import SqlArchive
 from app.store.database import Database
 from app.store.log import SqlEventLog
-from app.store.migrating import upgrade
 from tests.clock import VirtualClock
+from tests.migrated_file import migrated_file
 from tests.postgres import Postgres, postgres
 
-__all__ = ["postgres"]
+__all__ = ["migrated_file", "postgres"]
 
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
@@ -78,16 +78,6 @@ class Store:
     async def close(self) -> None:
         await self.log.close()
         await self.database.close()
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with the newest schema and nothing in it."""
-    path = tmp_path_factory.mktemp("migrated") / "yoriai.db"
-    database = Database(f"sqlite+aiosqlite:///{path}")
-    upgrade(database.writer)
-    database.writer.dispose()
-    return path
 
 
 @pytest.fixture(params=BOTH)

@@ -14,10 +14,12 @@ from typing import Any
 
 from app.coordinator.ports import EventLog, Idempotency
 from app.domain.meeting import events
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.entries import Content, Entry, Event, of_record
 from app.domain.meeting.meeting import Meeting, Seat
+from app.domain.meeting.outcome import Completeness, Dissent, Outcome, Result, StopReason
 from app.domain.money import NOTHING, Cost
-from app.domain.values import rfc3339
+from app.domain.replies.reading import ReplyStatus
+from app.domain.values import JsonObject
 from tests.clock import START
 
 NAMES = ("ann", "ben", "cid")
@@ -34,86 +36,83 @@ def created(id_: str, topic: str = "One repository or several?", **fields: Any) 
         "secretary": "default",
     }
     meeting = Meeting(**(settings | fields))
-    plan = {"prompts": 9, "closing_reserve": NOTHING.record()}
-    record = {**meeting.record(), "plan": plan, "warnings": [], "agents": {}}
-    return Entry(events.MEETING_CREATED, record, START, "create")
+    plan: JsonObject = {"prompts": 9, "closing_reserve": NOTHING.record()}
+    return Entry(events.MeetingCreated(meeting=meeting, plan=plan), START, "create")
 
 
-def entry(type_: str, seconds: float = 0, step: str | None = None, **data: Any) -> Entry:
-    return Entry(type_, data, START + timedelta(seconds=seconds), step)
+def entry(content: Content, seconds: float = 0, step: str | None = None) -> Entry:
+    return Entry(content, START + timedelta(seconds=seconds), step)
+
+
+def unknown(seconds: float = 0, **fields: Any) -> Entry:
+    """An entry of a type that only a later version knows."""
+    return entry(of_record("x.said", fields), seconds)
 
 
 def started() -> Entry:
-    deadline = (START + timedelta(seconds=600)).isoformat()
-    return entry(events.MEETING_STARTED, 1, "start", deadline=deadline)
+    return entry(events.MeetingStarted(deadline=START + timedelta(seconds=600)), 1, "start")
 
 
 def reserved(who: str, round_: int = 1) -> Entry:
     """An internal entry."""
     asked = f"round-{round_}/ask/{who}"
-    request = {
-        "for": asked,
-        "request_id": f"req_{asked}",
-        "reserved": Cost(200, 800, Decimal("0.002")).record(),
-        "closing": False,
-    }
-    return entry(
-        events.REQUEST_RESERVED, 2, f"{asked}/request", who=who, agent="default", turn=0, **request
+    request = events.RequestReserved(
+        step=asked,
+        request_id=f"req_{asked}",
+        who=who,
+        agent="default",
+        reserved=Cost(200, 800, Decimal("0.002")),
     )
+    return entry(request, 2, f"{asked}/request")
 
 
 def reply(who: str, round_: int = 1, text: str = "So be it. [STANCE: AGREE]") -> Entry:
-    return entry(
-        events.REPLY_RECEIVED,
-        3,
-        f"round-{round_}/ask/{who}",
+    given = events.ReplyReceived(
         participant=who,
         round=round_,
-        status="ok",
-        stance="AGREE",
+        status=ReplyStatus.OK,
         text=text,
-        attempt=1,
-        final=True,
-        reason=None,
-        usage={"input_tokens": 100, "output_tokens": 20, "usd": "0.0011"},
+        read={"stance": "AGREE"},
+        usage=Cost(100, 20, Decimal("0.0011")),
     )
+    return entry(given, 3, f"round-{round_}/ask/{who}")
 
 
 def round_(number: int = 1) -> list[Entry]:
     """A whole round: five public entries among eight."""
+    begun = events.RoundStarted(round=number, motion="One repository.")
+    closed = events.RoundClosed(round=number, consensus="FULL_CONSENSUS")
     return [
-        entry(
-            events.ROUND_STARTED, 2, f"round-{number}/start", round=number, motion="One repository."
-        ),
+        entry(begun, 2, f"round-{number}/start"),
         *(reserved(name, number) for name in NAMES),
         *(reply(name, number) for name in NAMES),
-        entry(
-            events.ROUND_CLOSED,
-            4,
-            f"round-{number}/close",
-            round=number,
-            consensus="FULL_CONSENSUS",
-        ),
+        entry(closed, 4, f"round-{number}/close"),
     ]
 
 
 def ended(decision: str | None = "One repository.", result: str = "decided") -> Entry:
-    dissent = {
-        "participant": "cid",
-        "position": "Several.",
-        "rationale": "Teams differ.",
-        "mitigation": None,
-        "round": 1,
-    }
-    outcome = {
-        "result": result,
-        "decision": decision,
-        "dissents": [dissent],
-        "synthesis": {"recommendation": "Begin in January.", "agreed": ["a trial"]},
-    }
-    data = {"result": result, "decision": decision, "outcome": outcome}
-    made = entry(events.MEETING_ENDED, 9, "end", **data)
-    return replace(made, data={**made.data, "ended_at": rfc3339(made.at)})
+    outcome = outcome_of(decision, result)
+    at = START + timedelta(seconds=9)
+    return Entry(events.MeetingEnded(outcome=outcome, ended_at=at), at, "end")
+
+
+def outcome_of(decision: str | None = "One repository.", result: str = "decided") -> Outcome:
+    return Outcome(
+        Result(result),
+        StopReason.CANCELLATION if result == "cancelled" else StopReason.ROUNDS,
+        Completeness.PARTIAL,
+        decision=decision,
+        dissents=(Dissent("cid", "Several.", "Teams differ.", None, 1),),
+        synthesis={"recommendation": "Begin in January.", "agreed": ["a trial"]},
+    )
+
+
+def decided(
+    decision: str | None = "One repository.", result: str = "decided", **fields: Any
+) -> Entry:
+    """The decision as recorded, a second before the end; ``fields`` are others of its outcome."""
+    outcome = replace(outcome_of(decision, result), **fields)
+    return entry(events.DecisionRecorded(outcome=outcome, format="roundtable", spent={}), 8)
 
 
 def whole(id_: str, **fields: Any) -> list[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import InvalidRequest, LogUnavailable, NotFound
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
 from app.domain.meeting.state import fold
 from tests.clock import START
 from tests.store.conftest import Store
@@ -23,7 +24,7 @@ async def _ids(store: Store, **filter_: Any) -> list[str]:
 
 def _at(seconds: float, opening: Entry) -> Entry:
     at = START + timedelta(seconds=seconds)
-    return Entry(opening.type, opening.data, at, opening.step)
+    return replace(opening, at=at)
 
 
 async def test_newest_first_page_by_page(store: Store) -> None:

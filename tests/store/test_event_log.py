@@ -8,16 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import LogConflict, LogUnavailable, NotFound, RequestInProgress
-from app.domain.meeting.events import Event
+from app.domain.meeting import events
+from app.domain.meeting.entries import Event
 from app.domain.meeting.state import fold
+from app.domain.money import Cost
 from app.store.database import Database
 from app.store.log import SqlEventLog
 from tests.store.conftest import Store
 from tests.store.meetings import (
     created,
+    decided,
     ended,
     entry,
     followed,
@@ -27,6 +31,7 @@ from tests.store.meetings import (
     reserved,
     round_,
     started,
+    unknown,
     whole,
 )
 
@@ -85,8 +90,8 @@ async def test_many_meetings_at_once_share_transactions(store: Store) -> None:
         made = await asyncio.gather(*appends)
     # One was on its way when the others came; all of those went together.
     assert len(commits) <= 2
-    for id_, events in zip(ids, made, strict=True):
-        assert await store.log.read(id_) == events
+    for id_, written in zip(ids, made, strict=True):
+        assert await store.log.read(id_) == written
         assert (await store.archive.state(id_)).meeting.topic == f"About {id_}"
     positions = [row[0] for row in store.rows("SELECT position FROM event ORDER BY position")]
     assert positions == list(range(1, 1101))
@@ -99,7 +104,7 @@ async def _piled_up(
     with store.held_up():
         waiting = [
             asyncio.ensure_future(
-                store.log.append(id_, expected, [entry("x.said", said=said) for said in texts])
+                store.log.append(id_, expected, [unknown(said=said) for said in texts])
             )
             for id_, expected, texts in appends
         ]
@@ -138,7 +143,7 @@ async def test_of_a_batch_only_the_one_that_cannot_be_written_fails(store: Store
     assert isinstance(half, LogUnavailable)
     assert _made(before)[0].number == _made(behind)[0].number == 2
     assert len(await store.log.read("mtg_b")) == 1
-    await put(store.log, "mtg_b", entry("x.said", said="again"))
+    await put(store.log, "mtg_b", unknown(said="again"))
     assert store.rows("SELECT position FROM log_head") == [(6,)]
 
 
@@ -156,46 +161,20 @@ async def test_of_two_appends_after_the_same_entry_one_wins(store: Store) -> Non
 
 
 async def test_the_rows_beside_the_log_come_in_the_same_transaction(store: Store) -> None:
-    await store.log.append("mtg_1", 0, whole("mtg_1", metadata={"team": "platform"}))
-    assert store.rows("SELECT seat, name, weight FROM participant ORDER BY seat") == [
-        (0, "ann", "1"),
-        (1, "ben", "1"),
-        (2, "cid", "1"),
-    ]
-    assert store.rows("SELECT number, motion, consensus FROM round") == [
-        (1, "One repository.", "FULL_CONSENSUS")
-    ]
-    assert store.rows("SELECT participant, status, stance, usd FROM reply ORDER BY seq") == [
-        (name, "ok", "AGREE", "0.0011") for name in ("ann", "ben", "cid")
-    ]
+    *before, end = whole("mtg_1", metadata={"team": "platform"})
+    await store.log.append("mtg_1", 0, [*before, decided(), end])
     assert store.rows("SELECT key, value FROM meeting_metadata") == [("team", "platform")]
     assert store.rows("SELECT participant, position FROM dissent") == [("cid", "Several.")]
-    assert store.rows("SELECT status, result, replies FROM meeting") == [("ended", "decided", 3)]
-
-
-async def test_a_cancellation_is_kept_beside_the_log(store: Store) -> None:
-    await store.log.append(
-        "mtg_1", 0, [created("mtg_1"), entry("cancellation.requested", 2, "cancel", reason="Moot.")]
-    )
-    assert store.rows("SELECT reason, state, items FROM cancellation") == [
-        ("Moot.", "requested", "[]")
-    ]
-    closed = entry("cancellation.closed", 3, state="stopped", items=[{"state": "stopped"}])
-    await put(store.log, "mtg_1", closed)
-    assert store.rows("SELECT state, items FROM cancellation") == [
-        ("stopped", '[{"state":"stopped"}]')
-    ]
-    state = await store.archive.state("mtg_1")
-    assert state.cancellation is not None
-    assert (state.status, state.cancellation["state"]) == ("cancelling", "stopped")
+    assert store.rows("SELECT status, result FROM meeting") == [("ended", "decided")]
 
 
 async def test_numbers_that_no_provider_should_report(store: Store) -> None:
     """More tokens than 32 bits hold: nonsense, but no reason to lose the meeting."""
     huge = reply("ann")
-    usage = {"input_tokens": 2**40, "output_tokens": 2**40, "usd": None}
+    usage = Cost(2**40, 2**40, None)
     await store.log.append("mtg_1", 0, [created("mtg_1"), started()])
-    await put(store.log, "mtg_1", entry(huge.type, 3, huge.step, **{**huge.data, "usage": usage}))
+    told = structs.replace(huge.content, usage=usage)
+    await put(store.log, "mtg_1", replace(huge, content=told))
     assert (await store.archive.state("mtg_1")).spent.input_tokens == 2**40
 
 
@@ -204,7 +183,7 @@ async def test_unfinished_are_those_that_have_not_ended_oldest_first(store: Stor
         await store.log.append(id_, 0, [created(id_)])
     await store.log.append("mtg_d", 0, whole("mtg_d"))
     await put(store.log, "mtg_b", started(), *round_(), ended())
-    await put(store.log, "mtg_c", entry("cancellation.requested", 2, "cancel", reason=None))
+    await put(store.log, "mtg_c", entry(events.CancellationRequested(), 2, "cancel"))
     assert await store.log.unfinished() == ["mtg_a", "mtg_c"]
 
 

@@ -23,13 +23,13 @@ from tests.store.meetings import (
     Follower,
     created,
     ended,
-    entry,
     followed,
     numbers,
     put,
     read_stream,
     round_,
     started,
+    unknown,
     whole,
 )
 
@@ -92,7 +92,7 @@ async def test_readers_that_come_while_a_meeting_is_written(store: Store) -> Non
     async def write() -> None:
         for number in range(150):
             count = dice.randint(1, 4)
-            await put(store.log, "mtg_1", *[entry("x.said", said=number)] * count)
+            await put(store.log, "mtg_1", *[unknown(said=number)] * count)
         await put(store.log, "mtg_1", ended())
 
     writing = asyncio.create_task(write())
@@ -150,7 +150,7 @@ async def test_early_events_that_memory_does_not_hold_any_more(store: Store) -> 
     await store.log.append("mtg_1", 0, [created("mtg_1")])
     slow = store.log.follow("mtg_1", 0)
     got = read_stream(await anext(slow))
-    many = [entry("x.said", said=number) for number in range(600)]
+    many = [unknown(said=number) for number in range(600)]
     await put(store.log, "mtg_1", *many)
     fresh = Follower(store.log.follow("mtg_1", 0))
     await fresh.until(601)
@@ -169,7 +169,7 @@ async def test_a_meeting_that_memory_has_forgotten(
     for number in range(4):
         # Each takes a place in memory, and then the first one has none.
         await store.log.append(f"mtg_9{number}", 0, [created(f"mtg_9{number}")])
-        await put(store.log, "mtg_1", entry("x.said", said=number))
+        await put(store.log, "mtg_1", unknown(said=number))
         await readers[0].until(2 + number)
     await put(store.log, "mtg_1", ended())
     assert numbers(await readers[0].end()) == [1, 2, 3, 4, 5, 6]
@@ -199,7 +199,7 @@ async def test_a_meeting_that_ends_between_the_look_and_the_wait(
 
 async def test_a_slow_reader_is_given_no_more_than_it_takes(store: Store) -> None:
     """However much lies ready, a chunk stays small: a reader may stop at any time."""
-    big = [entry("x.said", said="x" * 60_000) for _ in range(100)]
+    big = [unknown(said="x" * 60_000) for _ in range(100)]
     await store.log.append("mtg_1", 0, [created("mtg_1")])
     live = Follower(store.log.follow("mtg_1", 0))
     await live.until(1)
@@ -288,7 +288,7 @@ async def test_a_cursor_that_no_stream_gave_is_refused_before_the_stream(
 
 
 async def test_times_are_told_in_utc_to_the_microsecond(store: Store) -> None:
-    late = entry("x.said", 0.000001)
+    late = unknown(0.000001)
     await store.log.append("mtg_1", 0, [created("mtg_1"), late, ended()])
     sent = await followed(store.log.follow("mtg_1", 0))
     assert sent[1].data["at"] == "2026-11-30T09:00:00.000001Z"

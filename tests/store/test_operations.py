@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import base64
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
 from app.coordinator.ports import OperationFilter
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
 from app.domain.operation.log import begun, happened
+from app.domain.operation.record import OperationRecord
 from app.domain.operation.state import OperationState
 from app.domain.operation.terms import (
     Checked,
     Fate,
     Finding,
     HandedOver,
-    Happening,
     Look,
     Operation,
+    OperationHappening,
     Sent,
     WriteAnswer,
     Written,
 )
 from tests.clock import START
 from tests.store.conftest import Store
-from tests.store.meetings import created, started
+from tests.store.meetings import created, outcome_of, started
 
 UNKNOWN = (Sent(START), Written(START, WriteAnswer(Fate.UNCLEAR)))
 HANDED_OVER = (*UNKNOWN, HandedOver(START, START + timedelta(seconds=300)))
@@ -38,27 +38,20 @@ CONFIRMED = (*UNKNOWN, Checked(START, Finding(Look.SAME, version='"v1"')))
 async def _save(
     store: Store,
     meeting_id: str,
-    *happenings: Happening,
+    *happenings: OperationHappening,
     ends: bool = False,
     at: datetime = START,
 ) -> str:
     """A meeting with one operation to which this has happened, all in one append."""
     state = OperationState(Operation(f"op_{meeting_id}", "https://x.example/", "0", "dee", at))
     entries = [created(meeting_id), started()]
-    entries.append(Entry(events.OPERATION_HAPPENED, begun(meeting_id, state, "x"), START))
+    entries.append(Entry(begun(meeting_id, state, "x"), START))
     for happening in happenings:
         state = state.after(happening)
-        data = happened(meeting_id, state, happening)
-        entries.append(Entry(events.OPERATION_HAPPENED, data, START))
+        told = happened(events.OperationHappened, meeting_id, state, happening)
+        entries.append(Entry(told, START))
     if ends:
-        outcome: dict[str, Any] = {
-            "result": "decided",
-            "decision": "x",
-            "synthesis": None,
-            "dissents": [],
-        }
-        content = {"outcome": outcome, "ended_at": START.isoformat()}
-        entries.append(Entry(events.MEETING_ENDED, content, START))
+        entries.append(Entry(events.MeetingEnded(outcome=outcome_of("x"), ended_at=START), START))
     await store.log.append(meeting_id, 0, entries)
     return state.operation.id
 
@@ -71,7 +64,7 @@ async def test_the_latest_record_is_kept(store: Store) -> None:
         '"v1"',
         "mtg_a",
     )
-    assert (await store.archive.state("mtg_a")).operations == {id_: record}
+    assert (await store.archive.state("mtg_a")).operations == {id_: OperationRecord.read(record)}
     with pytest.raises(NotFound):
         await store.archive.operation("op_none")
 
@@ -80,11 +73,10 @@ async def test_a_later_look_changes_it_without_a_public_event(store: Store) -> N
     id_ = await _save(store, "mtg_a", *HANDED_OVER, ends=True)
     public = await store.archive.events("mtg_a", 0, 100)
     log = await store.log.read("mtg_a")
-    state = OperationState.of(
-        Operation.read(await store.archive.operation(id_)), [*HANDED_OVER, CONFIRMED[-1]]
-    )
-    data = happened("mtg_a", state, CONFIRMED[-1])
-    await store.log.append("mtg_a", log[-1].seq, [Entry(events.OPERATION_RECONCILED, data, START)])
+    operation = Operation.read(await store.archive.operation(id_))
+    state = OperationState.of(operation, [*HANDED_OVER, CONFIRMED[-1]])
+    told = happened(events.OperationReconciled, "mtg_a", state, CONFIRMED[-1])
+    await store.log.append("mtg_a", log[-1].seq, [Entry(told, START)])
     assert (await store.archive.operation(id_))["state"] == "confirmed"
     assert await store.archive.events("mtg_a", 0, 100) == public
     assert (await store.archive.state("mtg_a")).ended

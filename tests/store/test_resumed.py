@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import LogConflict
 from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
 from app.domain.meeting.meeting import Limits
 from app.domain.meeting.state import fold
-from app.domain.values import rfc3339
 from app.store import feeds
 from app.store.log import SqlEventLog
 from tests.clock import START
@@ -22,6 +20,7 @@ from tests.store.meetings import (
     PUBLIC_IN_WHOLE,
     Follower,
     created,
+    decided,
     ended,
     entry,
     followed,
@@ -29,32 +28,36 @@ from tests.store.meetings import (
     put,
     round_,
     started,
+    unknown,
     whole,
 )
 
 
-def resumed(number: int = 1, after_round: int = 1, **fields: Any) -> Entry:
-    content: dict[str, Any] = {
-        "changed": "limits",
-        "note": "two more rounds",
-        "after_round": after_round,
-        "limits": Limits(rounds=5).record(),
-        "materials": [],
-        "acknowledged": [],
-        "deadline": rfc3339(START + timedelta(seconds=900)),
-        "resumption": number,
-    }
-    return entry(events.MEETING_RESUMED, 20, f"resume/{number}", **(content | fields))
+def resumed(number: int = 1, after_round: int = 1) -> Entry:
+    told = events.MeetingResumed(
+        changed="limits",
+        note="two more rounds",
+        after_round=after_round,
+        limits=Limits(rounds=5),
+        deadline=START + timedelta(seconds=900),
+        resumption=number,
+    )
+    return entry(told, 20, f"resume/{number}")
 
 
 def undecided() -> list[Entry]:
     return [*whole("mtg_1")[:-1], ended(None, "undecided")]
 
 
+def cancelled(decision: str | None = None) -> list[Entry]:
+    """A cancel, and the end that it brings."""
+    return [*cancel(), decided(decision, "cancelled"), ended(decision, "cancelled")]
+
+
 def cancel() -> list[Entry]:
     return [
-        entry(events.CANCELLATION_REQUESTED, 5, "cancel", reason="lunch"),
-        entry(events.CANCELLATION_CLOSED, 6, "end/cancellation", state="stopped", items=[]),
+        entry(events.CancellationRequested(reason="lunch"), 5, "cancel"),
+        entry(events.CancellationClosed(state="stopped"), 6, "end/cancellation"),
     ]
 
 
@@ -68,20 +71,21 @@ async def test_it_is_running_again_in_every_row(store: Store) -> None:
     assert state == fold(await store.log.read("mtg_1"))
     assert (state.status, state.outcome, state.ended_at) == ("running", None, None)
     assert state.meeting.limits.rounds == 5
-    assert state.resumptions[0]["at"] == rfc3339(state.resumed_at or START)
+    assert state.resumptions[0].at == state.resumed_at == START + timedelta(seconds=20)
     assert store.rows("SELECT count(*) FROM dissent") == [(0,)]
     assert await store.log.unfinished() == ["mtg_1"]
     assert not (await store.archive.decided(MeetingFilter())).items
 
 
 async def test_a_second_end_takes_the_place_of_the_first(store: Store) -> None:
-    first = [*undecided()[:-1], *cancel(), ended(None, "cancelled")]
-    await store.log.append("mtg_1", 0, first)
+    await store.log.append("mtg_1", 0, [*undecided()[:-1], *cancelled()])
+    assert store.rows("SELECT number, decision FROM dissent") == [(0, None)]
     await put(store.log, "mtg_1", resumed(), *round_(2))
-    await put(store.log, "mtg_1", *cancel(), ended("Several.", "cancelled"))
-    assert store.rows("SELECT number, participant FROM dissent") == [(0, "cid")]
+    assert store.rows("SELECT number FROM dissent") == []
+    assert store.rows("SELECT state FROM cancellation") == []
+    await put(store.log, "mtg_1", *cancelled("Several."))
+    assert store.rows("SELECT number, decision FROM dissent") == [(0, "Several.")]
     assert store.rows("SELECT state, reason FROM cancellation") == [("stopped", "lunch")]
-    assert store.rows("SELECT number FROM round ORDER BY number") == [(1,), (2,)]
     state = await store.archive.state("mtg_1")
     assert state == fold(await store.log.read("mtg_1"))
     assert [log[0].meeting_id for log in (await store.archive.decided(MeetingFilter())).items] == [
@@ -134,7 +138,7 @@ async def test_a_reader_passes_the_earlier_end_and_goes_on_live(store: Store, af
 
 
 async def test_a_page_that_ends_with_an_earlier_end_is_not_the_last(store: Store) -> None:
-    said = [entry("x.said", said=number) for number in range(14)]
+    said = [unknown(said=number) for number in range(14)]
     first = [created("mtg_1"), *said, ended(None, "undecided")]
     await store.log.append("mtg_1", 0, first)
     assert len(first) == 16  # as many as the first page holds
@@ -167,7 +171,7 @@ async def test_a_slow_reader_of_the_first_leg_is_taken_into_the_second(
     await store.log.append("mtg_1", 0, [created("mtg_1")])
     slow = store.log.follow("mtg_1", 0)
     await anext(slow)
-    said = [entry("x.said", said=number) for number in range(5)]
+    said = [unknown(said=number) for number in range(5)]
     await put(store.log, "mtg_1", *said, ended(None, "undecided"))
     await put(store.log, "mtg_1", resumed(), *round_(2))
     rest = Follower(slow)

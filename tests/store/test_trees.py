@@ -12,7 +12,7 @@ import pytest
 from app.coordinator.ports import EventLog
 from app.domain.errors import CancelledAbove, NoRoom, NotFound
 from app.domain.meeting import events
-from app.domain.meeting.events import Entry
+from app.domain.meeting.entries import Entry
 from app.domain.meeting.meeting import Limits
 from app.domain.meeting.tree import ParentClosed
 from app.domain.money import NOTHING, Cost
@@ -20,7 +20,7 @@ from app.store.database import Database
 from app.store.log import SqlEventLog
 from tests.postgres import Postgres
 from tests.store.conftest import Store
-from tests.store.meetings import created, ended, entry, put, reply, reserved, started
+from tests.store.meetings import created, decided, ended, entry, put, reply, reserved, started
 
 ROOM = 10
 """How many requests of 1,000 tokens fit under the parent's limit at once."""
@@ -155,7 +155,7 @@ async def test_an_end_gives_back_what_was_still_reserved(store: Store) -> None:
     await store.log.append("mtg_0", 0, [created("mtg_0", limits=PARENT)])
     await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
     assert await reserve(store.log, "mtg_01")
-    await put(store.log, "mtg_01", entry(events.DECISION_RECORDED, 8))
+    await put(store.log, "mtg_01", decided())
     assert (await store.log.state("mtg_0")).below.reserved == NOTHING
 
 
@@ -171,7 +171,7 @@ async def test_a_parent_learns_of_its_children(store: Store) -> None:
     assert [each.number for each in log] == [1, None, None], "callers read of neither"
 
 
-@pytest.mark.parametrize("close", [[ended()], [entry(events.CANCELLATION_REQUESTED, reason=None)]])
+@pytest.mark.parametrize("close", [[ended()], [entry(events.CancellationRequested())]])
 async def test_nothing_is_opened_below_what_ends(store: Store, close: list[Entry]) -> None:
     await store.log.append("mtg_0", 0, [created("mtg_0")])
     await put(store.log, "mtg_0", started(), *close)
@@ -190,7 +190,7 @@ async def test_a_cancel_stops_the_whole_tree_from_reserving(store: Store) -> Non
     await log.append("mtg_0", 0, [created("mtg_0")])
     await log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
     await log.append("mtg_012", 0, [below("mtg_012", "mtg_0", "mtg_01")])
-    await put(log, "mtg_0", entry(events.CANCELLATION_REQUESTED, reason=None))
+    await put(log, "mtg_0", entry(events.CancellationRequested()))
     for id_ in ("mtg_0", "mtg_01", "mtg_012"):
         with pytest.raises(CancelledAbove) as refusal:
             await put(log, id_, reserved("ann"))
@@ -218,11 +218,11 @@ async def test_what_a_child_leaves_open_is_looked_after_by_those_above(store: St
     root = await log.state("mtg_0")
     assert (root.children, root.adopted) == ({"mtg_01": True}, {"mtg_012": False})
     assert root.open_below == ["mtg_012"]
-    await put(log, "mtg_0", entry(events.CANCELLATION_REQUESTED, reason=None))
+    await put(log, "mtg_0", entry(events.CancellationRequested()))
     root = await log.state("mtg_0")
     assert root.cancellation is not None
-    assert [item["ref"] for item in root.cancellation["items"]] == ["mtg_012"]
-    await put(log, "mtg_0", entry(events.DECISION_RECORDED, 8), ended(None, "cancelled"))
+    assert [item.ref for item in root.cancellation.items] == ["mtg_012"]
+    await put(log, "mtg_0", decided(), ended(None, "cancelled"))
     with pytest.raises(CancelledAbove):
         await put(log, "mtg_012", reserved("ann"))
     await put(log, "mtg_012", ended())
@@ -232,7 +232,7 @@ async def test_what_a_child_leaves_open_is_looked_after_by_those_above(store: St
 
 async def test_nothing_is_opened_below_a_decision_that_is_being_saved(store: Store) -> None:
     await store.log.append("mtg_0", 0, [created("mtg_0")])
-    await put(store.log, "mtg_0", started(), entry(events.DECISION_RECORDED, 8))
+    await put(store.log, "mtg_0", started(), decided())
     with pytest.raises(ParentClosed):
         await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
 
@@ -242,7 +242,7 @@ async def test_what_may_still_be_worked_for_is_booked_where_there_is_a_limit(sto
     log = store.log
     for id_, limits in (("mtg_0", PARENT), ("mtg_1", Limits())):
         await log.append(id_, 0, [created(id_, limits=limits)])
-        await put(log, id_, reserved("ann"), entry(events.DECISION_RECORDED, 8))
+        await put(log, id_, reserved("ann"), decided())
     assert (await log.state("mtg_0")).spent == Cost(200, 800, Decimal("0.002"))
     assert (await log.state("mtg_1")).spent == NOTHING
 
@@ -253,10 +253,10 @@ async def test_what_comes_to_light_while_it_is_being_cancelled_is_listed_too(sto
     await log.append("mtg_0", 0, [created("mtg_0")])
     await log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
     await log.append("mtg_012", 0, [below("mtg_012", "mtg_0", "mtg_01")])
-    await put(log, "mtg_01", started(), entry(events.DECISION_RECORDED, 8))
-    await put(log, "mtg_0", entry(events.CANCELLATION_REQUESTED, reason=None))
+    await put(log, "mtg_01", started(), decided())
+    await put(log, "mtg_0", entry(events.CancellationRequested()))
     await put(log, "mtg_01", ended())
     root = await log.state("mtg_0")
     assert root.cancellation is not None
-    states = {item["ref"]: item["state"] for item in root.cancellation["items"]}
+    states = {item.ref: item.state for item in root.cancellation.items}
     assert states == {"mtg_01": "stopped", "mtg_012": "requested"}

@@ -17,10 +17,10 @@ from tests.store.meetings import (
     Follower,
     created,
     ended,
-    entry,
     followed,
     numbers,
     put,
+    unknown,
     whole,
 )
 
@@ -48,10 +48,7 @@ async def test_racing_for_one_meeting(pair: tuple[Store, SqlEventLog]) -> None:
     won: list[str] = []
     for place in range(1, 60):
         results = await asyncio.gather(
-            *(
-                log.append("mtg_1", place, [entry("x.said", said=name)])
-                for name, log in logs.items()
-            ),
+            *(log.append("mtg_1", place, [unknown(said=name)]) for name, log in logs.items()),
             return_exceptions=True,
         )
         lost = [one for one in results if isinstance(one, LogConflict)]
@@ -77,7 +74,7 @@ async def test_racing_over_many_meetings_in_every_order(pair: tuple[Store, SqlEv
         while True:
             last = (await log.read(id_))[-1].seq
             try:
-                await log.append(id_, last, [entry("x.said", said=who)])
+                await log.append(id_, last, [unknown(said=who)])
             except LogConflict:
                 continue
             return
@@ -127,11 +124,11 @@ async def test_what_another_process_appended_is_not_overlooked(
     """One process knows the meeting by heart; the other writes; the first must notice."""
     store, other = pair
     await store.log.append("mtg_1", 0, [created("mtg_1")])
-    await put(other, "mtg_1", entry("x.said", said="other"))
+    await put(other, "mtg_1", unknown(said="other"))
     with pytest.raises(LogConflict) as conflict:
-        await store.log.append("mtg_1", 1, [entry("x.said", said="late")])
+        await store.log.append("mtg_1", 1, [unknown(said="late")])
     assert conflict.value.found == 2
-    (made,) = await store.log.append("mtg_1", 2, [entry("x.said", said="then")])
+    (made,) = await store.log.append("mtg_1", 2, [unknown(said="then")])
     assert (made.seq, made.number) == (3, 3)
 
 
@@ -143,9 +140,9 @@ async def test_a_reader_is_shown_what_another_process_wrote_in_between(
     reader = Follower(store.log.follow("mtg_1", 0))
     await reader.until(1)
     for number in range(3):
-        await put(other, "mtg_1", entry("x.said", said=number))
-        await put(store.log, "mtg_1", entry("x.said", said=number))
-    await put(other, "mtg_1", entry("x.said", said="last"))
+        await put(other, "mtg_1", unknown(said=number))
+        await put(store.log, "mtg_1", unknown(said=number))
+    await put(other, "mtg_1", unknown(said="last"))
     await put(store.log, "mtg_1", ended())
     assert numbers(await reader.end()) == list(range(1, 10))
     assert numbers(await followed(other.follow("mtg_1", 4))) == list(range(5, 10))

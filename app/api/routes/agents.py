@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from app.agent_kinds import checked, public_view, settings_of_kind, stored_record
 from app.api.json_answer import json_answer
 from app.api.json_body import JsonBody, read_json, validated
 from app.api.parameters import AgentInPath, problems
 from app.api.schemas import answers
-from app.api.schemas.agent_request import AGENT_REQUESTS, LATER_KINDS, SECRETS
-from app.api.services import Given, Services
-from app.domain.errors import Fault, InvalidRequest, NotBuiltYet, NotFound
+from app.api.services import Given
+from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.values import Json
 
 router = APIRouter(tags=["agents"])
@@ -30,7 +29,7 @@ _REQUEST_BODY = {"requestBody": {"$ref": "#/components/requestBodies/PutAgent"}}
     responses=problems("log-unavailable"),
 )
 async def list_agents(services: Given) -> Response:
-    items = [_view(settings) for settings in await services.agents.all()]
+    items = [public_view(settings) for settings in await services.agents.all()]
     return json_answer({"items": items, "next_cursor": None})
 
 
@@ -47,7 +46,7 @@ async def list_agents(services: Given) -> Response:
     openapi_extra=_REQUEST_BODY,
 )
 async def create_agent(request: Request, services: Given) -> Response:
-    settings = _settings(services, await read_json(request))
+    settings = _settings(await read_json(request))
     await services.agents.put(settings, new=True)
     return _kept(settings, 201)
 
@@ -63,7 +62,7 @@ async def get_agent(services: Given, name: AgentInPath) -> Response:
     settings = await services.agents.get(name)
     if settings is None:
         raise NotFound(f"There is no agent {name}.")
-    return json_answer(_view(settings))
+    return json_answer(public_view(settings))
 
 
 @router.put(
@@ -78,7 +77,7 @@ async def get_agent(services: Given, name: AgentInPath) -> Response:
     openapi_extra=_REQUEST_BODY,
 )
 async def put_agent(request: Request, services: Given, name: AgentInPath) -> Response:
-    settings = _settings(services, await read_json(request))
+    settings = _settings(await read_json(request))
     if settings["name"] != name:
         detail = f"The name in the address is {name}; an agent cannot be renamed."
         raise InvalidRequest(Fault("/name", detail))
@@ -110,25 +109,12 @@ async def check_agent(services: Given, name: AgentInPath) -> Response:
     return json_answer(await services.agent_check(name))
 
 
-def _settings(services: Services, body: JsonBody) -> Mapping[str, Json]:
-    """The settings to keep: their shape checked here, their meaning by the agents' room."""
-    kind: Any = body.content.get("kind") if isinstance(body.content, dict) else None
-    known = ", ".join(AGENT_REQUESTS)
-    if isinstance(kind, str) and kind in LATER_KINDS:
-        detail = f"Agents of kind {kind} are not available in this version yet; there is: {known}."
-        raise NotBuiltYet(Fault("/kind", detail))
-    if not isinstance(kind, str) or kind not in AGENT_REQUESTS:
-        raise InvalidRequest(Fault("/kind", f"This should be one of: {known}."))
-    wire = validated(AGENT_REQUESTS[kind], body)
-    return services.agent_settings(wire.model_dump(mode="json", exclude_none=True))
-
-
-def _view(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """The agent as callers see it: of a secret only whether there is one."""
-    shown = {key: value for key, value in settings.items() if key not in SECRETS}
-    return shown | {f"{key}_set": True for key in SECRETS if settings.get(key)}
+def _settings(body: JsonBody) -> Mapping[str, Json]:
+    """The settings in the form in which they are kept."""
+    kind = body.content.get("kind") if isinstance(body.content, dict) else None
+    return stored_record(checked(validated(settings_of_kind(kind), body)))
 
 
 def _kept(settings: Mapping[str, Json], status: int) -> Response:
-    view = _view(settings)
+    view = public_view(settings)
     return json_answer(view, status, {"Location": f"/v1/agents/{view['name']}"})

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import AwareDatetime, BeforeValidator
 
-from app.api import parameters as operations
 from app.api.idempotent_open import answer_opening
 from app.api.json_answer import json_answer
 from app.api.json_body import read_json, read_optional_json, validated
 from app.api.meeting_view import cancellation_view, location, meeting_view
-from app.api.parameters import Cursor, Limit, MeetingId, Search, problems
+from app.api.parameters import (
+    METADATA_PREFIX,
+    NO_CONTROLS,
+    Cursor,
+    FormatWanted,
+    Limit,
+    MeetingId,
+    Search,
+    problems,
+)
 from app.api.problems import Problem, invalid
 from app.api.request_headers import idempotency_key, matches, preferred_wait, weak_tag
 from app.api.request_mapping import resuming_wish, wish_of
 from app.api.schemas import answers
 from app.api.schemas.cancel_request import CancelRequest
-from app.api.schemas.meeting_request import KNOWN_FORMATS
 from app.api.schemas.resume_request import ResumeRequest
 from app.api.schemas.ruling_request import RulingRequest
 from app.api.services import Given
 from app.coordinator.ports import Archive, MeetingFilter
 from app.domain.ending.arbitration import Ruling
 from app.domain.errors import Fault
-from app.domain.meeting.events import CANCELLATION_REQUESTED
+from app.domain.meeting.events import CancellationRequested
 from app.domain.meeting.state import MeetingState, Status
 
 router = APIRouter(tags=["meetings"])
@@ -38,12 +45,13 @@ _RESUMING = (
     "meeting-decided",
     "operation-unknown",
     "parent-closed",
+    "version-unknown",
     "log-unavailable",
 )
 _RULING = ("no-question-open", "out-of-scope", "log-unavailable")
 _MOST_METADATA = 10
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})")
-_PLAIN = re.compile(operations.NO_CONTROLS)
+_PLAIN = re.compile(NO_CONTROLS)
 
 
 def _rfc3339(text: object) -> object:
@@ -128,8 +136,7 @@ async def list_meetings(
     request: Request,
     services: Given,
     status: Status | None = None,
-    # mypy's rule only: the formats are known at import, and the document is to list them.
-    format_: Annotated[Literal[KNOWN_FORMATS] | None, Query(alias="format")] = None,  # type: ignore[valid-type]
+    format_: FormatWanted = None,
     q: Search = None,
     created_after: Moment | None = None,
     limit: Limit = 50,
@@ -210,6 +217,9 @@ async def cancel_meeting(request: Request, services: Given, meeting_id: MeetingI
     responses=problems("not-found", "log-unavailable"),
 )
 async def get_cancellation(services: Given, meeting_id: MeetingId) -> Response:
+    closed = await services.archive.closed_cancellation(meeting_id)
+    if closed is not None:
+        return json_answer(closed)
     state = await services.archive.state(meeting_id)
     view = cancellation_view(state)
     if view is None:
@@ -221,7 +231,7 @@ async def _not_cancelled(archive: Archive, state: MeetingState) -> str:
     """Why there is no cancel of a meeting, or none any more."""
     id_ = state.meeting.id
     log = await archive.log(id_) if state.resumptions else ()
-    if not any(event.type == CANCELLATION_REQUESTED for event in log):
+    if not any(isinstance(event.content, CancellationRequested) for event in log):
         return f"Nobody has cancelled meeting {id_}."
     return (
         f"Meeting {id_} was cancelled, and has been resumed since; nobody has cancelled it again. "
@@ -264,17 +274,16 @@ async def resume_meeting(request: Request, services: Given, meeting_id: MeetingI
 
 
 def _metadata(request: Request) -> Mapping[str, str]:
-    prefix = operations.METADATA
     wanted = {
-        key.removeprefix(prefix): value
+        key.removeprefix(METADATA_PREFIX): value
         for key, value in request.query_params.items()
-        if key.startswith(prefix)
+        if key.startswith(METADATA_PREFIX)
     }
     fit = all(wanted) and all(_PLAIN.fullmatch(text) for pair in wanted.items() for text in pair)
     if len(wanted) > _MOST_METADATA or not fit:
         detail = (
-            f"Give a key after {prefix}, at most {_MOST_METADATA} of them, "
+            f"Give a key after {METADATA_PREFIX}, at most {_MOST_METADATA} of them, "
             "and no control characters."
         )
-        raise invalid(Fault(f"/{prefix}", detail))
+        raise invalid(Fault(f"/{METADATA_PREFIX}", detail))
     return wanted

@@ -36,7 +36,8 @@ State = Annotated[
 )
 async def list_meeting_operations(services: Given, meeting_id: MeetingId) -> Response:
     state = await services.archive.state(meeting_id)
-    return json_answer({"items": list(state.operations.values()), "next_cursor": None})
+    items = [operation.record() for operation in state.operations.values()]
+    return json_answer({"items": items, "next_cursor": None})
 
 
 @router.get(
@@ -67,4 +68,5 @@ async def list_operations(
 )
 async def reconcile_operation(services: Given, operation_id: OperationId) -> Response:
     known = await services.archive.operation(operation_id)
-    return json_answer(await services.reconcile(known["meeting_id"], operation_id))
+    operation = await services.reconcile(known["meeting_id"], operation_id)
+    return json_answer(operation.record())

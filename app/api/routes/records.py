@@ -10,18 +10,28 @@ from fastapi import APIRouter, Query, Response
 
 from app.api.json_answer import JSON_TYPE, encoded, json_answer
 from app.api.negotiation import chosen
-from app.api.parameters import Accept, Cursor, Limit, MeetingId, Search, problems
+from app.api.parameters import (
+    NO_CONTROLS,
+    Accept,
+    Cursor,
+    FormatWanted,
+    Limit,
+    MeetingId,
+    Search,
+    problems,
+)
 from app.api.schemas import answers, record_answers
 from app.api.services import Given
-from app.coordinator.ports import MeetingFilter
+from app.coordinator.ports import DissentFilter, MeetingFilter
 from app.domain.errors import MeetingNotEnded
-from app.domain.meeting.events import MEETING_ENDED, MEETING_RESUMED, Event
-from app.domain.meeting.history import rounds_record
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import MeetingEnded, MeetingResumed
+from app.domain.meeting.history import history, rounds_record
 from app.domain.meeting.outcome import Result
 from app.records.decision import decision_json, decision_markdown
 from app.records.handoff import handoff_json, handoff_markdown
-from app.records.html import CONTENT_SECURITY_POLICY
-from app.records.listings import objections_record, votes_record
+from app.records.html import content_security_policy
+from app.records.listings import objections_record
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown
 
 router = APIRouter(tags=["records"])
@@ -41,6 +51,15 @@ _DECISION: dict[str, Writer] = {JSON_TYPE: decision_json, MARKDOWN: decision_mar
 _HANDOFF: dict[str, Writer] = {JSON_TYPE: handoff_json, MARKDOWN: handoff_markdown}
 _TEXT = {"schema": {"type": "string"}}
 
+Dissenter = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        pattern=NO_CONTROLS,
+        description="Only what this participant held, by its name.",
+    ),
+]
 Partial = Annotated[
     bool, Query(description="Before the end too: the minutes of what has happened so far.")
 ]
@@ -66,8 +85,8 @@ async def list_rounds(services: Given, meeting_id: MeetingId) -> Response:
     responses=problems("not-found", "log-unavailable"),
 )
 async def list_votes(services: Given, meeting_id: MeetingId) -> Response:
-    log = await services.archive.log(meeting_id)
-    return json_answer({"items": votes_record(log), "next_cursor": None})
+    ballots = await services.archive.ballots(meeting_id)
+    return json_answer({"items": ballots, "next_cursor": None})
 
 
 @router.get(
@@ -79,7 +98,7 @@ async def list_votes(services: Given, meeting_id: MeetingId) -> Response:
 )
 async def list_objections(services: Given, meeting_id: MeetingId) -> Response:
     log = await services.archive.log(meeting_id)
-    return json_answer({"items": objections_record(log), "next_cursor": None})
+    return json_answer({"items": objections_record(history(log)), "next_cursor": None})
 
 
 @router.get(
@@ -90,8 +109,29 @@ async def list_objections(services: Given, meeting_id: MeetingId) -> Response:
     responses=problems("not-found", "log-unavailable"),
 )
 async def list_dissents(services: Given, meeting_id: MeetingId) -> Response:
-    outcome = (await services.archive.state(meeting_id)).outcome or {}
-    return json_answer({"items": outcome.get("dissents", []), "next_cursor": None})
+    dissents = await services.archive.dissents(meeting_id)
+    return json_answer({"items": dissents, "next_cursor": None})
+
+
+@router.get(
+    "/v1/dissents",
+    operation_id="list_all_dissents",
+    summary="The views that lost, over all meetings that have ended, newest first",
+    response_model=answers.DissentPage,
+    responses=problems("log-unavailable"),
+)
+async def list_all_dissents(
+    services: Given,
+    q: Search = None,
+    participant: Dissenter = None,
+    format_: FormatWanted = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    page = await services.archive.all_dissents(
+        DissentFilter(text=q, participant=participant, format=format_, cursor=cursor, limit=limit)
+    )
+    return json_answer({"items": page.items, "next_cursor": page.next_cursor})
 
 
 @router.get(
@@ -192,9 +232,9 @@ async def list_decisions(
 
 def _refuse_before_end(log: Log, meeting_id: str, instead: str) -> None:
     for event in reversed(log):
-        if event.type == MEETING_ENDED:
+        if isinstance(event.content, MeetingEnded):
             return
-        if event.type == MEETING_RESUMED:
+        if isinstance(event.content, MeetingResumed):
             break  # What ended before that goes on.
     raise MeetingNotEnded(f"Meeting {meeting_id} has not ended yet; {instead}.")
 
@@ -205,5 +245,5 @@ async def _written(write: Writer, media: str, log: Log) -> Response:
     content = record if isinstance(record, str) else encoded(record)
     headers = {"Vary": "Accept", "X-Content-Type-Options": "nosniff"}
     if media == HTML:
-        headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+        headers["Content-Security-Policy"] = content_security_policy()
     return Response(content, media_type=media, headers=headers)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.agent_kinds import SETTINGS_BY_KIND
 from app.domain.meeting.meeting import Changed
 from app.domain.meeting.outcome import (
     Completeness,
@@ -208,6 +209,13 @@ class ResumptionShown(Answer):
     at: datetime
 
 
+class ParkedShown(Answer):
+    """Why no process at hand can go on with the meeting, and since when; it is kept whole."""
+
+    reason: Literal["replay_diverged", "version_unknown"]
+    since: datetime
+
+
 class Meeting(Answer):
     """A meeting: what it is, where it stands, what it may still spend, what came of it."""
 
@@ -226,6 +234,7 @@ class Meeting(Answer):
     pending_question: PendingQuestion | None
     cancellation: Cancellation | None
     operations: Operations
+    parked: ParkedShown | None
     parent_id: str | None
     children: list[str]
     resumptions: list[ResumptionShown]
@@ -329,6 +338,21 @@ class DissentList(PageOf):
     items: list[DissentShown]
 
 
+class DissentListed(DissentShown):
+    """A view that lost, and the decision that it lost against, if there was one."""
+
+    meeting_id: Annotated[str, Field(examples=["mtg_01JD0Z3K7W"])]
+    format: str
+    topic: str
+    result: Result
+    decision: str | None
+    decided_at: Annotated[datetime, Field(description="When the decision, or its lack, stood.")]
+
+
+class DissentPage(PageOf):
+    items: list[DissentListed]
+
+
 class OperationShown(OpenAnswer):
     """Something saved elsewhere: confirmed once a GET of the same URL has given it back."""
 
@@ -367,7 +391,8 @@ class Agent(OpenAnswer):
     """An agent as it was configured; its secrets are never shown, only whether there is one."""
 
     name: str
-    kind: Literal["llm", "rehearsal"]
+    # mypy's rule only: the kinds are known at import.
+    kind: Literal[tuple(SETTINGS_BY_KIND)]  # type: ignore[valid-type]
     expertise: dict[str, float]
 
 

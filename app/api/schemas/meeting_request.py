@@ -30,11 +30,7 @@ from app.domain.rounds.summary import MOST_MOTION_CHARACTERS
 from app.formats import FORMATS
 from app.formats.shared.format import Format
 
-DEFAULT_FORMAT = "roundtable"
-KNOWN_FORMATS = ("roundtable", "debate", "poll", "vote", "council", "review")
-"""The formats of the contract, in its order; those that FORMATS lacks come later."""
-
-LATER_FORMATS = frozenset(KNOWN_FORMATS) - FORMATS.keys()
+DEFAULT_FORMAT = FORMATS.default
 
 _MOST_SEATS = 20
 

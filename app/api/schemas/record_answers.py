@@ -111,6 +111,13 @@ class Lineage(Answer):
     single_model: bool
 
 
+class Candidate(Answer):
+    """What there is or was to choose from: an option, a proposal, a motion, a draft."""
+
+    id: str
+    text: str
+
+
 class DecisionRecord(OpenAnswer):
     """Context, options, decision, who decided, consequences and dissent of one meeting; the format
     adds one object with its numbers, such as `tally`."""
@@ -146,7 +153,7 @@ class DecisionRecord(OpenAnswer):
     external_wait: Waits
     synthesis: Record | None
     effective_participants: int
-    candidates: list[str]
+    candidates: list[Candidate]
     handoff: Record | None
     open_points: list[str]
     degradation: list[Weakness]
@@ -189,11 +196,6 @@ class MayDecide(ArbiterShown):
     choices: Annotated[list[str], Field(description="The ids of those that may be picked.")]
     conditions: Annotated[bool, Field(description="Whether conditions may be added.")]
     until: datetime
-
-
-class Candidate(Answer):
-    id: str
-    text: str
 
 
 class Side(Answer):

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from app.api.faults import NOT_BUILT_YET
-
-# Tabs and line ends are text; what reverses or hides text is not.
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]"
-)
-_LINE = re.compile("[\t\n\r\u2028\u2029]")
+from app.domain.text_rules import AGENT_NAME, on_one_line, says_something, without_controls
 
 
 class Wire(BaseModel):
@@ -24,42 +17,16 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-def _without_controls(text: str) -> str:
-    found = _CONTROL.search(text)
-    if found:
-        code = f"U+{ord(found.group()):04X}"
-        raise PydanticCustomError(
-            "control", "This holds the control character {code}", {"code": code}
-        )
-    return text
-
-
-_UNSEEN = "ZC"
-"""Separators and others: blanks, and what shows nothing at all, such as a zero-width space."""
-
-
-def _said(text: str) -> str:
-    if all(unicodedata.category(each)[0] in _UNSEEN for each in text):
-        raise PydanticCustomError("blank", "This must not be blank")
-    return _without_controls(text)
-
-
-def _one_line(text: str) -> str:
-    if _LINE.search(text.strip()):
-        raise PydanticCustomError("line", "This must be on one line, without tabs")
-    return _said(text).strip()
-
-
-MAY_BE_EMPTY = AfterValidator(_without_controls)
+MAY_BE_EMPTY = AfterValidator(without_controls)
 """Text of any number of lines."""
 
-SAYS_SOMETHING = AfterValidator(_said)
+SAYS_SOMETHING = AfterValidator(says_something)
 """Text of any number of lines that is not blank."""
 
-ON_ONE_LINE = AfterValidator(_one_line)
+ON_ONE_LINE = AfterValidator(on_one_line)
 """One line that is not blank, taken without the blanks around it."""
 
-AgentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+AgentName = Annotated[str, StringConstraints(pattern=AGENT_NAME)]
 Word = Annotated[str, Field(min_length=1, max_length=64), ON_ONE_LINE]
 Url = Annotated[str, Field(min_length=1, max_length=2_000), ON_ONE_LINE]
 

@@ -23,13 +23,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import groupby
 
+import msgspec
+
 from app.domain.errors import Fault
 from app.domain.meeting.meeting import CompletionGate, Meeting
 from app.domain.replies.messages import Code, Message
 from app.domain.replies.quoting import NO_OBJECT, bounded_text, shown
 from app.domain.replies.reading import Read, ReplyStatus
 from app.domain.replies.text import folded, last_json_object
-from app.domain.values import Json
+from app.domain.values import Json, JsonObject
 
 SINGLE_WARNING = "single_agent_completion"
 ATTEMPTS = 2
@@ -84,7 +86,7 @@ class Closed:
     at: datetime
 
 
-Happening = Asked | Signal | Nudged | Closed
+GateHappening = Asked | Signal | Nudged | Closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class GateState:
     nudges: tuple[Nudged, ...] = ()
     closed: GateStatus | None = None
 
-    def after(self, happening: Happening) -> GateState:
+    def after(self, happening: GateHappening) -> GateState:
         """The state once this has happened; nothing moves a closed gate."""
         if self.closed is not None:
             return self
@@ -116,7 +118,7 @@ class GateState:
                 return replace(self, closed=status)
 
     @classmethod
-    def of(cls, settings: CompletionGate, happenings: Iterable[Happening]) -> GateState:
+    def of(cls, settings: CompletionGate, happenings: Iterable[GateHappening]) -> GateState:
         state = cls(settings)
         for happening in happenings:
             state = state.after(happening)
@@ -124,7 +126,7 @@ class GateState:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class GateWait:
     """Nothing to do before ``until``, unless a signal comes; None: nothing will ever be due."""
 
     until: datetime | None
@@ -161,13 +163,13 @@ class Revise:
     due: datetime
 
 
-Action = Wait | Nudge | Close | Revise
+GateAction = GateWait | Nudge | Close | Revise
 
 
-def decide(state: GateState, now: datetime) -> Action:
+def decide(state: GateState, now: datetime) -> GateAction:
     """What the gate does now; signals later than ``now`` are not known yet."""
     if state.closed is not None or state.asked_at is None:
-        return Wait(None)
+        return GateWait(None)
     known = _in_order(signal for signal in state.signals if signal.at <= now)
     last: dict[str, Signal] = {}
     first_completion: datetime | None = None
@@ -231,7 +233,7 @@ def _meanwhile(
     first_completion: datetime | None,
     deadline: datetime,
     now: datetime,
-) -> Wait | Nudge:
+) -> GateWait | Nudge:
     due = _nudges_due(state, last, first_completion)
     open_ = {name: at for name, at in due.items() if not _nudged_since(state, name, at)}
     ready = tuple(
@@ -239,7 +241,7 @@ def _meanwhile(
     )
     if ready:
         return Nudge(ready)
-    return Wait(min((deadline, *open_.values())))
+    return GateWait(min((deadline, *open_.values())))
 
 
 def _nudges_due(
@@ -274,6 +276,17 @@ def _reasons(last: Mapping[str, Signal]) -> dict[str, str]:
 
 def _by_name(signal: Signal) -> str:
     return signal.participant
+
+
+class CompletionRead(msgspec.Struct, frozen=True):
+    """What was read from an answer to the closing question; None where it says neither."""
+
+    completion: str | None = None
+    completion_reason: str = ""
+
+
+def completion_in(read: JsonObject) -> CompletionRead:
+    return msgspec.convert(read, CompletionRead)
 
 
 @dataclass(frozen=True, slots=True)

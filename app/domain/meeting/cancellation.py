@@ -8,74 +8,112 @@ is relabelled.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self, cast
 
+import msgspec
+
+from app.domain.meeting.events import CancelItem, RequestReserved
 from app.domain.money import NOTHING, Cost
-from app.domain.values import Json, rfc3339
+from app.domain.operation.record import OperationRecord
+from app.domain.operation.terms import OperationStatus
+from app.domain.replies.reading import ReplyStatus
+from app.domain.values import Json, JsonObject, JsonValue, rfc3339
 
 STOPPED = "stopped"
 UNCONFIRMED = "unconfirmed"
 REQUESTED = "requested"
+ACKNOWLEDGED = "acknowledged"
 
-_ANSWERED = frozenset({"ok", "invalid", "off_topic", "refused"})
+_ANSWERED = frozenset(
+    {ReplyStatus.OK, ReplyStatus.INVALID, ReplyStatus.OFF_TOPIC, ReplyStatus.REFUSED}
+)
+_IN_DOUBT = frozenset({OperationStatus.REQUESTED, OperationStatus.UNKNOWN})
 
-Cancellation = Mapping[str, Json]
-Item = dict[str, Json]
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """``state`` is that of the whole list, ``requested`` until it is closed."""
+
+    requested_at: datetime
+    reason: str | None
+    state: str = REQUESTED
+    items: tuple[CancelItem, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Whether the list has not been closed yet."""
+        return self.state == REQUESTED
+
+    def joined(self, meeting_id: str) -> Self:
+        """The cancel with a meeting to stop that has come to light since it began."""
+        item = CancelItem(kind="child", ref=meeting_id, state=REQUESTED)
+        return replace(self, items=(*self.items, item))
+
+    def told(self, ref: str, state: str) -> Self:
+        """The cancel with what is now known of one of its items."""
+        return replace(
+            self,
+            items=tuple(
+                msgspec.structs.replace(item, state=state)
+                if item.ref == ref and item.state != STOPPED
+                else item
+                for item in self.items
+            ),
+        )
+
+    @property
+    def known_to_have_stopped(self) -> set[str]:
+        """The items, by ``ref``, that are known to have ended."""
+        return {item.ref for item in self.items if item.state == STOPPED}
+
+    def record(self) -> dict[str, JsonValue]:
+        return {
+            "requested_at": rfc3339(self.requested_at),
+            "reason": self.reason,
+            "state": self.state,
+            "items": [item_record(item) for item in self.items],
+        }
+
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Self:
+        """What ``record`` once gave."""
+        return cls(
+            datetime.fromisoformat(record["requested_at"]),
+            record["reason"],
+            record["state"],
+            msgspec.convert(record["items"], tuple[CancelItem, ...]),
+        )
 
 
-def requested(at: datetime, reason: str | None, items: Iterable[Item]) -> Cancellation:
-    """A cancel as it begins; what is open below and outside is listed with it."""
-    return {
-        "requested_at": rfc3339(at),
-        "reason": reason,
-        "state": REQUESTED,
-        "items": list(items),
-    }
+def item_record(item: CancelItem) -> JsonObject:
+    return cast("JsonObject", msgspec.to_builtins(item))
 
 
 def under_way(
-    requests: Mapping[str, Mapping[str, Json]],
+    requests: Iterable[RequestReserved],
     below: Iterable[str],
-    operations: Mapping[str, Mapping[str, Json]],
-) -> Iterator[Item]:
+    operations: Iterable[OperationRecord],
+) -> Iterator[CancelItem]:
     """Every request without a reply, every open meeting below, and every save in doubt."""
-    for request in requests.values():
-        yield {
-            "kind": "request",
-            "ref": request["request_id"],
-            "participant": request["who"],
-            "agent": request["agent"],
-            "state": REQUESTED,
-        }
+    for request in requests:
+        yield CancelItem(
+            kind="request",
+            ref=request.request_id,
+            participant=request.who,
+            agent=request.agent,
+            state=REQUESTED,
+        )
     for meeting_id in below:
-        yield {"kind": "child", "ref": meeting_id, "state": REQUESTED}
-    for operation in operations.values():
-        if operation["state"] in ("requested", "unknown"):
+        yield CancelItem(kind="child", ref=meeting_id, state=REQUESTED)
+    for operation in operations:
+        if operation.state in _IN_DOUBT:
             # A write that has left cannot be called back, whatever becomes of it.
-            yield {"kind": "operation", "ref": operation["id"], "state": UNCONFIRMED}
+            yield CancelItem(kind="operation", ref=operation.id, state=UNCONFIRMED)
 
 
-def joined(cancellation: Cancellation, meeting_id: str) -> Cancellation:
-    """The cancel with a meeting to stop that has come to light since it began."""
-    item = {"kind": "child", "ref": meeting_id, "state": REQUESTED}
-    return {**cancellation, "items": [*cancellation["items"], item]}
-
-
-def told(cancellation: Cancellation, ref: str, state: str) -> Cancellation:
-    """The cancel with what is now known of one of its items."""
-    items = [
-        {**item, "state": state} if item["ref"] == ref and item["state"] != STOPPED else item
-        for item in cancellation["items"]
-    ]
-    return {**cancellation, "items": items}
-
-
-def is_open(cancellation: Cancellation | None) -> bool:
-    """Whether a cancel is under way whose list has not been closed."""
-    return cancellation is not None and cancellation["state"] == REQUESTED
-
-
-def has_stopped(late_status: str) -> bool:
+def has_stopped(late_status: ReplyStatus) -> bool:
     """Whether a late reply of this status shows that its request has ended on the far side too.
 
     A lost connection, or our own waiting that came to its end, says nothing of it.
@@ -83,19 +121,11 @@ def has_stopped(late_status: str) -> bool:
     return late_status in _ANSWERED
 
 
-def may_be_paid(
-    requests: Mapping[str, Mapping[str, Json]], cancellation: Cancellation | None
-) -> Cost:
+def may_be_paid(requests: Iterable[RequestReserved], cancellation: Cancellation | None) -> Cost:
     """The most that requests cost which got no reply and are not known to have stopped."""
-    stopped = known_to_have_stopped(cancellation)
+    stopped = cancellation.known_to_have_stopped if cancellation else frozenset[str]()
     most = NOTHING
-    for request in requests.values():
-        if request["request_id"] not in stopped:
-            most += Cost.read(request["reserved"])
+    for request in requests:
+        if request.request_id not in stopped:
+            most += request.reserved
     return most
-
-
-def known_to_have_stopped(cancellation: Cancellation | None) -> set[str]:
-    """The items, by ``ref``, that are known to have ended."""
-    items = cancellation["items"] if cancellation else ()
-    return {item["ref"] for item in items if item["state"] == STOPPED}

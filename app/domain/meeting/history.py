@@ -1,7 +1,8 @@
-"""What happened in a meeting, round by round, folded from its events.
+"""What happened in a meeting, round by round: its state, and what was said on the way to it.
 
-Everything that records show is read from here. A meeting that still runs has a history too: its
-last round is simply open and there is no decision yet.
+Everything that records show is read from here, and whatever the meeting resource shows too is the
+state's. A meeting that still runs has a history too: its last round is simply open and there is no
+decision yet.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, cast
+
+from msgspec import UNSET
 
 from app.domain.meeting import events
-from app.domain.meeting.cancellation import may_be_paid
 from app.domain.meeting.earlier_legs import EarlierLeg
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Content, Event
 from app.domain.meeting.meeting import Meeting
-from app.domain.meeting.resumption import resumed
+from app.domain.meeting.outcome import Outcome
 from app.domain.meeting.rounds_held import ReplyGiven, RoundHeld
-from app.domain.meeting.state import asked_in
-from app.domain.money import NOTHING, Cost
-from app.domain.values import Json, rfc3339
+from app.domain.meeting.state import Folding, MeetingState, Status, created, spent_record
+from app.domain.values import Json, JsonObject, rfc3339
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,13 @@ class Recorded:
     """An event that belongs to no one round: what it was, what it said, when, and in which leg."""
 
     type: str
-    data: Mapping[str, Json]
+    content: Content
     at: datetime
     leg: int
+
+    @property
+    def data(self) -> Mapping[str, Json]:
+        return self.content.record()
 
     def record(self) -> dict[str, Json]:
         return {"type": self.type, **self.data, "at": rfc3339(self.at)}
@@ -39,25 +45,16 @@ class Recorded:
 class History:
     """A whole meeting as far as it has come.
 
-    ``decision`` is the data of ``decision.recorded`` and ``ended_at`` its time. The events that
-    follow it (the minutes' file, the end) change nothing here, so that the minutes written
-    before them and those asked for after them are the same to the byte.
+    ``state`` is where it stood at its decision, or stands; the events that follow the decision (the
+    minutes' file, the end) change nothing here, so that the minutes written before them and those
+    asked for after them are the same to the byte.
 
-    Of a meeting that was resumed the decision is that of the present leg (see ``legs``), and there
-    is none while that runs; ``earlier_legs`` tell what stood before, and ``meeting`` is as it goes
-    on. ``leg`` is the present one, ``began_at`` when it began, and ``seconds_before`` what the
-    earlier ones took.
+    Of a meeting that was resumed the decision is that of the present leg, and there is none while
+    that runs; ``earlier_legs`` tell what stood before. ``leg`` is the present one.
     """
 
-    meeting: Meeting
-    warnings: Sequence[str]
-    agents: Mapping[str, Mapping[str, Json]]
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
+    state: MeetingState
     last_at: datetime
-    began_at: datetime | None
-    seconds_before: float
     leg: int
     earlier_legs: tuple[EarlierLeg, ...]
     rounds: tuple[RoundHeld, ...]
@@ -68,56 +65,88 @@ class History:
     """Answers to the closing question as they came (PROTOCOLS 10)."""
     exhausted: tuple[Recorded, ...]
     """The budget's ends in the present leg; what ran out before has ended it once."""
-    operations: tuple[Mapping[str, Json], ...]
-    """Saves elsewhere, each as it stands now: what is found out after the end counts too."""
     arbitration: tuple[Recorded, ...]
     drafted: Mapping[str, Json] | None
     """The present leg's latest synthesis, which only the record of the decision makes public."""
-    cancellation: Mapping[str, Json] | None
     late: tuple[ReplyGiven, ...]
     """Replies that came after a cancel: kept, and never counted (PROTOCOLS 12)."""
-    decision: Mapping[str, Json] | None
-    replies: int
-    cost: Cost
+    decided: events.DecisionRecorded | None
+
+    @property
+    def meeting(self) -> Meeting:
+        return self.state.meeting
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return self.state.warnings
+
+    @property
+    def agents(self) -> Mapping[str, JsonObject]:
+        return self.state.agents
+
+    @property
+    def created_at(self) -> datetime:
+        return self.state.created_at
+
+    @property
+    def started_at(self) -> datetime | None:
+        return self.state.started_at
+
+    @property
+    def ended_at(self) -> datetime | None:
+        return self.state.ended_at
+
+    @property
+    def operations(self) -> tuple[Mapping[str, Json], ...]:
+        """Saves elsewhere, each as it stands now: what is found out after the end counts too."""
+        return tuple(operation.record() for operation in self.state.operations.values())
+
+    @property
+    def cancellation(self) -> Mapping[str, Json] | None:
+        cancellation = self.state.cancellation
+        return None if cancellation is None else cancellation.record()
 
     @property
     def ended(self) -> bool:
-        return self.decision is not None
+        return self.decided is not None
+
+    @property
+    def decision(self) -> Mapping[str, Json] | None:
+        """The outcome with all that was found beside it, side by side."""
+        return None if self.decided is None else side_by_side(self.decided)
+
+    @property
+    def objections_now(self) -> tuple[Recorded, ...]:
+        """How each objection stands now, in the order in which they were first raised: what was
+        told of it last."""
+        return tuple({each.data["id"]: each for each in self.objections}.values())
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the meeting ended; None before the decision."""
+        return None if self.decided is None else self.decided.outcome
 
     @property
     def findings(self) -> Mapping[str, Json]:
         """What the format found beside the result; nothing before the decision."""
-        return self.decision or {}
+        return {} if self.decided is None else self.decided.outcome.findings
 
     @property
     def numbers(self) -> Mapping[str, Json]:
         """The format's own object with the numbers; nothing before the decision."""
-        return {} if self.decision is None else self.decision[self.decision["numbers_name"]]
+        return {} if self.decided is None else self.decided.outcome.numbers
 
     @property
     def status(self) -> str:
         """The meeting's status in the words of the HTTP contract."""
-        if self.ended:
-            return "ended"
-        if self.cancellation is not None:
-            return "cancelling"
-        asked = self.of_this_leg(self.arbitration)
-        if asked and asked[-1].type == events.ARBITRATION_OPENED:
-            return "awaiting_ruling"
-        return "scheduled" if self.started_at is None else "running"
+        return (Status.ENDED if self.ended else self.state.status).value
 
     @property
     def spent(self) -> Mapping[str, Json]:
         """Replies, seconds, US dollars (None: unknown) and tokens; so far, if it still runs."""
-        if self.decision is not None:
-            return self.decision["spent"]
-        present = self.last_at - (self.began_at or self.last_at)
-        return {
-            "replies": self.replies,
-            "seconds": round(self.seconds_before + present.total_seconds(), 3),
-            "usd": self.cost.record()["usd"],
-            "tokens": {"input": self.cost.input_tokens, "output": self.cost.output_tokens},
-        }
+        if self.decided is not None:
+            return self.decided.spent
+        return spent_record(self.state, self.last_at)
 
     def of_this_leg(self, told: Iterable[Recorded]) -> list[Recorded]:
         """Those that belong to the present leg."""
@@ -131,8 +160,29 @@ class History:
             for reply in round_.replies
             if reply.participant == participant and reply.model
         }
-        configured = self.agents.get(agent, {}).get("model")
+        configured = cast("str | None", self.agents.get(agent, {}).get("model"))
         return tuple(answered) or ((configured,) if configured else ())
+
+
+def side_by_side(decided: events.DecisionRecorded) -> dict[str, Json]:
+    """A decision's outcome with all that was found beside it in one object."""
+    outcome = decided.outcome
+    return {
+        **outcome.record(),
+        **outcome.findings,
+        "ruling": None if outcome.ruling is None else outcome.ruling.record(),
+        "completion": outcome.completion,
+        "numbers_name": outcome.numbers_name,
+        "degradation": [part.record() for part in outcome.degradation],
+        "spent": decided.spent,
+        "open_below": list(decided.open_below),
+    }
+
+
+def numbers_of(decision: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
+    """The format's own object with the numbers in what stands side by side, and its name."""
+    name: str = decision["numbers_name"]
+    return name, decision[name]
 
 
 def history(log: Iterable[Event]) -> History:
@@ -152,14 +202,13 @@ def rounds_record(log: Iterable[Event]) -> list[dict[str, Json]]:
 @dataclass(slots=True)
 class _RoundDraft:
     number: int
-    motion: str | None = None
+    started: events.RoundStarted | None = None
     started_at: datetime | None = None
+    closed: events.RoundClosed | None = None
     closed_at: datetime | None = None
+    summary: events.SummaryUpdated | None = None
     replies: dict[str, ReplyGiven] = field(default_factory=dict[str, ReplyGiven])
-    closed: Mapping[str, Json] | None = None
-    summary: Mapping[str, Json] | None = None
     tallies: list[Mapping[str, Json]] = field(default_factory=list[Mapping[str, Json]])
-    letters: Mapping[str, Mapping[str, str]] | None = None
 
     def finished(self, order: Mapping[str, int]) -> RoundHeld:
         # Replies of a round come in any order; a reader wants the order of the seats.
@@ -167,161 +216,115 @@ class _RoundDraft:
             self.replies.values(),
             key=lambda reply: (order.get(reply.participant, 0), reply.attempt),
         )
+        motion = UNSET if self.started is None else self.started.motion
+        letters = UNSET if self.started is None else self.started.letters
         return RoundHeld(
             self.number,
-            self.motion,
+            None if motion is UNSET else motion,
             self.started_at,
             self.closed_at,
             tuple(replies),
-            self.closed,
-            self.summary,
+            None if self.closed is None else self.closed.record(),
+            None if self.summary is None else self.summary.record(),
             tuple(self.tallies),
-            self.letters,
+            None if letters is UNSET else letters,
         )
 
 
 class _Draft:
     """A history in the making; ``take`` is called with each event in turn."""
 
-    def __init__(self, created: Event) -> None:
-        self.meeting = Meeting.read(created.data)
-        self.created = created
-        self.started_at: datetime | None = None
-        self.ended_at: datetime | None = None
-        self.last_at = created.at
-        self.began_at: datetime | None = None
-        self.seconds_before = 0.0
+    def __init__(self, first: Event) -> None:
+        self.folding = Folding(created(first))
+        self.last_at = first.at
         self.leg = 0
         self.earlier_legs: list[EarlierLeg] = []
         self.rounds: dict[int, _RoundDraft] = {}
         self.confirmations: list[ReplyGiven] = []
         self.kept: dict[str, list[Recorded]] = {}
-        self.operations: dict[str, Mapping[str, Json]] = {}
-        self.cancellation: Mapping[str, Json] | None = None
         self.late: list[ReplyGiven] = []
-        self.decision: Mapping[str, Json] | None = None
-        self.replies = 0
-        self.cost: Cost = NOTHING
-        self.reserved: dict[str, Mapping[str, Json]] = {}
+        self.decided: events.DecisionRecorded | None = None
         self.drafted: Mapping[str, Json] | None = None
 
     def take(self, event: Event) -> None:
-        if self.decision is not None and not event.type.startswith(_AFTER_THE_DECISION):
+        content = event.content
+        if self.decided is not None and not isinstance(content, _AFTER_THE_DECISION):
             # The minutes' file and the end follow it, and a cancel may come too late.
             return
-        take = _TAKES.get(event.type)
+        take = _TAKES.get(type(content))
         if take is not None:
-            take(self, event)
+            take(self, event, content)
         elif event.type.startswith(_LISTED):
             self._keep(event)
+        self.folding.take(event)
         self.last_at = event.at
 
     def _keep(self, event: Event) -> None:
         family = event.type.partition(".")[0]
-        told = Recorded(event.type, event.data, event.at, self.leg)
-        self.kept.setdefault(family, []).append(told)
+        recorded = Recorded(event.type, event.content, event.at, self.leg)
+        self.kept.setdefault(family, []).append(recorded)
 
-    def round(self, event: Event) -> _RoundDraft:
-        number: int = event.data.get("round") or 1
+    def round(self, number: int) -> _RoundDraft:
         return self.rounds.setdefault(number, _RoundDraft(number))
 
-    def start(self, event: Event) -> None:
-        self.started_at = self.began_at = event.at
+    def start_round(self, event: Event, started: events.RoundStarted) -> None:
+        round_ = self.round(started.round)
+        round_.started, round_.started_at = started, event.at
 
-    def start_round(self, event: Event) -> None:
-        round_ = self.round(event)
-        round_.motion = event.data.get("motion")
-        round_.started_at = event.at
-        round_.letters = event.data.get("letters")
-
-    def reply(self, event: Event) -> None:
-        self.pay(event)
-        if event.data.get("late"):
-            self.late.append(ReplyGiven.of(event))
-            return
-        self.replies += 1
-        if "completion" not in event.data:
+    def reply(self, event: Event, reply: events.ReplyReceived) -> None:
+        given = ReplyGiven.of(reply, event.at)
+        if reply.late:
+            self.late.append(given)
+        elif "completion" in reply.read:
+            # An answer to the closing question comes after a round and is none of it; what it says
+            # is told by an event of its own.
+            self.confirmations.append(given)
+        else:
             # A reply that a limit had kept out is asked for again after a resuming, and replaced.
-            self.round(event).replies[event.step or str(event.seq)] = ReplyGiven.of(event)
-            return
-        # An answer to the closing question comes after a round and is none of it; what it says
-        # is told by an event of its own.
-        self.confirmations.append(ReplyGiven.of(event))
+            self.round(reply.round).replies[event.step or str(event.seq)] = given
 
-    def reserve(self, event: Event) -> None:
-        self.reserved[event.data["for"]] = event.data
+    def office_reply(self, _event: Event, reply: events.OfficeReplied) -> None:
+        if not reply.late:
+            drafted = cast("Mapping[str, Json] | None", reply.read.get("synthesis"))
+            self.drafted = drafted or self.drafted
 
-    def office_reply(self, event: Event) -> None:
-        self.pay(event)
-        if not event.data.get("late"):
-            self.drafted = event.data.get("synthesis") or self.drafted
+    def close_round(self, event: Event, closed: events.RoundClosed) -> None:
+        round_ = self.round(closed.round)
+        round_.closed, round_.closed_at = closed, event.at
 
-    def pay(self, event: Event) -> None:
-        self.reserved.pop(asked_in(event), None)
-        usage = event.data.get("usage") or event.data.get("booked")
-        if usage is not None:
-            self.cost += Cost.read(usage)
+    def sum_up(self, _event: Event, summed: events.SummaryUpdated) -> None:
+        self.round(summed.round).summary = summed
 
-    def close_round(self, event: Event) -> None:
-        round_ = self.round(event)
-        round_.closed = event.data
-        round_.closed_at = event.at
+    def tally(self, _event: Event, computed: events.TallyComputed) -> None:
+        self.round(computed.round).tallies.append(computed.record())
 
-    def summary(self, event: Event) -> None:
-        self.round(event).summary = event.data
+    def decide(self, _event: Event, decided: events.DecisionRecorded) -> None:
+        self.decided = decided
 
-    def tally(self, event: Event) -> None:
-        self.round(event).tallies.append(event.data)
-
-    def cancel(self, event: Event) -> None:
-        self.cancellation = {
-            "requested_at": rfc3339(event.at),
-            "reason": event.data.get("reason"),
-            "state": "requested",
-            "items": [],
-        }
-
-    def close_cancel(self, event: Event) -> None:
-        self.cancellation = {**(self.cancellation or {}), **event.data}
-
-    def operate(self, event: Event) -> None:
-        operation = event.data["operation"]
-        self.operations[operation["id"]] = operation
-
-    def decide(self, event: Event) -> None:
-        self.decision = event.data
-        self.ended_at = event.at
-        if self.meeting.limits.bounded:
-            self.cost += may_be_paid(self.reserved, self.cancellation)
-        self.reserved.clear()
-
-    def resume(self, event: Event) -> None:
-        if self.decision is not None and self.ended_at is not None:
+    def resume(self, event: Event, told: events.MeetingResumed) -> None:
+        before = self.folding
+        if self.decided is not None and before.ended_at is not None:
             self.earlier_legs.append(
-                EarlierLeg.of(event, self.meeting, self.decision, self.ended_at, self.cancellation)
+                EarlierLeg(
+                    told,
+                    event.at,
+                    before.meeting,
+                    self.decided,
+                    before.ended_at,
+                    before.cancellation,
+                )
             )
-            if self.began_at is not None:
-                self.seconds_before += (self.ended_at - self.began_at).total_seconds()
-        self.meeting = resumed(self.meeting, event.data)
-        self.started_at = self.started_at or event.at
-        self.began_at = event.at
         self.leg += 1
         # The closing belongs to an end: whatever a leg puts to anybody, it has drafted itself.
-        self.decision = self.ended_at = self.cancellation = self.drafted = None
+        self.decided = self.drafted = None
         self.kept.pop("budget", None)
 
     def finished(self) -> History:
-        order = {seat.name: index for index, seat in enumerate(self.meeting.seats)}
+        state = self.folding.state()
+        order = {seat.name: index for index, seat in enumerate(state.meeting.seats)}
         return History(
-            meeting=self.meeting,
-            warnings=self.created.data["warnings"],
-            agents=self.created.data["agents"],
-            created_at=self.created.at,
-            started_at=self.started_at,
-            ended_at=self.ended_at,
+            state=state,
             last_at=self.last_at,
-            began_at=self.began_at,
-            seconds_before=self.seconds_before,
             leg=self.leg,
             earlier_legs=tuple(self.earlier_legs),
             rounds=tuple(self.rounds[number].finished(order) for number in sorted(self.rounds)),
@@ -330,36 +333,26 @@ class _Draft:
             completions=self._kept("completion"),
             confirmations=tuple(self.confirmations),
             exhausted=self._kept("budget"),
-            operations=tuple(self.operations.values()),
             arbitration=self._kept("arbitration"),
             drafted=self.drafted,
-            cancellation=self.cancellation,
             late=tuple(self.late),
-            decision=self.decision,
-            replies=self.replies,
-            cost=self.cost,
+            decided=self.decided,
         )
 
     def _kept(self, family: str) -> tuple[Recorded, ...]:
         return tuple(self.kept.get(family, ()))
 
 
-_TAKES: Mapping[str, Callable[[_Draft, Event], None]] = {
-    events.MEETING_STARTED: _Draft.start,
-    events.ROUND_STARTED: _Draft.start_round,
-    events.REQUEST_RESERVED: _Draft.reserve,
-    events.REPLY_RECEIVED: _Draft.reply,
-    events.OFFICE_REPLIED: _Draft.office_reply,
-    events.ROUND_CLOSED: _Draft.close_round,
-    events.SUMMARY_UPDATED: _Draft.summary,
-    events.TALLY_COMPUTED: _Draft.tally,
-    events.CANCELLATION_REQUESTED: _Draft.cancel,
-    events.CANCELLATION_CLOSED: _Draft.close_cancel,
-    events.DECISION_RECORDED: _Draft.decide,
-    events.OPERATION_HAPPENED: _Draft.operate,
-    events.OPERATION_RECONCILED: _Draft.operate,
-    events.MEETING_RESUMED: _Draft.resume,
+_TAKES: Mapping[type[Content], Callable[[_Draft, Event, Any], None]] = {
+    events.RoundStarted: _Draft.start_round,
+    events.ReplyReceived: _Draft.reply,
+    events.OfficeReplied: _Draft.office_reply,
+    events.RoundClosed: _Draft.close_round,
+    events.SummaryUpdated: _Draft.sum_up,
+    events.TallyComputed: _Draft.tally,
+    events.DecisionRecorded: _Draft.decide,
+    events.MeetingResumed: _Draft.resume,
 }
 
-_AFTER_THE_DECISION = (events.MEETING_RESUMED, "operation.")
+_AFTER_THE_DECISION = (events.MeetingResumed, events.OperationTold, events.OperationNoted)
 _LISTED = ("progress.", "objection.", "completion.", "budget.", "arbitration.")

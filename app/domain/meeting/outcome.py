@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal, Self
 
-from app.domain.values import Json
+from app.domain.ending.arbitration import Ruling
+from app.domain.rounds.progress import Stall
+from app.domain.values import Json, JsonValue
 
 DecisionSource = Literal["motion", "option", "proposal", "synthesis", "draft", "ruling"]
 DeciderKind = Literal["consensus", "vote", "poll", "expert", "ruling", "chair", "completion"]
@@ -73,7 +75,7 @@ class DecidedBy:
     name: str
     scope: str
 
-    def record(self) -> dict[str, Json]:
+    def record(self) -> dict[str, JsonValue]:
         return {"kind": self.kind, "name": self.name, "scope": self.scope}
 
 
@@ -87,7 +89,7 @@ class Dissent:
     mitigation: str | None = None
     round: int | None = None
 
-    def record(self) -> dict[str, Json]:
+    def record(self) -> dict[str, JsonValue]:
         return {
             "participant": self.participant,
             "position": self.position,
@@ -110,7 +112,7 @@ class Degradation:
     rounds: tuple[int, ...] = ()
     detail: str = ""
 
-    def record(self) -> dict[str, Json]:
+    def record(self) -> dict[str, JsonValue]:
         return {
             "kind": self.kind,
             "names": list(self.names),
@@ -118,16 +120,35 @@ class Degradation:
             "detail": self.detail,
         }
 
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Self:
+        names, rounds = tuple(record["names"]), tuple(record["rounds"])
+        return cls(record["kind"], names, rounds, record["detail"])
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The end of a meeting.
 
     ``numbers_name`` and ``numbers`` are the format's own object with the counts (``tally``,
-    ``poll``, …). ``findings`` is what the records show beside the result (PROTOCOLS 15):
-    baseline, final, flips, reservations, open questions. ``degradation`` is what the record
-    must say first.
+    ``poll``, …). ``findings`` is what this format's records show beside the result (PROTOCOLS 15):
+    baseline, final, flips, reservations. ``stalled`` is how the participants got nowhere, where
+    they did, ``ruling`` what an arbiter said, ``completion`` how the gate closed. ``degradation``
+    is what the record must say first.
     """
+
+    RECORD_FIELDS: ClassVar = (
+        "result",
+        "consensus",
+        "decision",
+        "decision_source",
+        "decided_by",
+        "completeness",
+        "stopped_by",
+        "effective_participants",
+        "dissents",
+        "synthesis",
+    )
 
     result: Result
     stopped_by: StopReason
@@ -139,13 +160,16 @@ class Outcome:
     effective_participants: int = 0
     dissents: tuple[Dissent, ...] = ()
     synthesis: Mapping[str, Json] | None = None
+    stalled: Stall | None = None
     numbers_name: str = "tally"
     numbers: Mapping[str, Json] = field(default_factory=dict[str, Json])
     findings: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    ruling: Ruling | None = None
+    completion: Mapping[str, Json] | None = None
     degradation: tuple[Degradation, ...] = ()
 
     def record(self) -> dict[str, Json]:
-        """The outcome as it stands in the data of ``decision.recorded``, beside the findings."""
+        """The outcome as the meeting resource shows it."""
         decided_by = None if self.decided_by is None else self.decided_by.record()
         return {
             "result": self.result.value,
@@ -158,32 +182,31 @@ class Outcome:
             "effective_participants": self.effective_participants,
             "dissents": [dissent.record() for dissent in self.dissents],
             "synthesis": None if self.synthesis is None else dict(self.synthesis),
+            "stalled": None if self.stalled is None else self.stalled.record(),
             self.numbers_name: dict(self.numbers),
         }
 
-
-_RECORD_FIELDS = (
-    "result",
-    "consensus",
-    "decision",
-    "decision_source",
-    "decided_by",
-    "completeness",
-    "stopped_by",
-    "effective_participants",
-    "dissents",
-    "synthesis",
-)
-
-
-def outcome_record(decision: Mapping[str, Json]) -> dict[str, Json]:
-    """The outcome as the meeting resource shows it, from the data of ``decision.recorded``.
-
-    ``stalled`` is how the participants got nowhere, where they did; it is among the findings.
-    """
-    name = decision["numbers_name"]
-    shown = {key: decision[key] for key in _RECORD_FIELDS}
-    return {**shown, "stalled": decision.get("stalled"), name: decision[name]}
+    @classmethod
+    def read(cls, record: Mapping[str, Json], **beside: Json) -> Self:
+        """What ``record`` once gave; ``beside`` are the fields that it does not hold."""
+        (name,) = record.keys() - {*cls.RECORD_FIELDS, "stalled"}
+        decided_by, stalled = record["decided_by"], record.get("stalled")
+        return cls(
+            result=Result(record["result"]),
+            stopped_by=StopReason(record["stopped_by"]),
+            completeness=Completeness(record["completeness"]),
+            consensus=record["consensus"],
+            decision=record["decision"],
+            decision_source=record["decision_source"],
+            decided_by=None if decided_by is None else DecidedBy(**decided_by),
+            effective_participants=record["effective_participants"],
+            dissents=tuple(Dissent(**dissent) for dissent in record["dissents"]),
+            synthesis=record["synthesis"],
+            stalled=None if stalled is None else Stall.read(stalled),
+            numbers_name=name,
+            numbers=record[name],
+            **beside,
+        )
 
 
 def overtaken_by_cancellation(outcome: Outcome) -> Outcome:
@@ -200,6 +223,11 @@ def overtaken_by_cancellation(outcome: Outcome) -> Outcome:
         decision_source=None,
         decided_by=None,
     )
+
+
+def cancelled_unreplayed() -> Outcome:
+    """How a meeting ends that was cancelled while no process at hand could go on with it."""
+    return Outcome(Result.CANCELLED, StopReason.CANCELLATION, Completeness.PARTIAL)
 
 
 def ended_by_error(code: str) -> Outcome:

@@ -7,23 +7,23 @@ a meeting, or a resuming, and the next end; a meeting that was never resumed has
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
-from app.domain.meeting.meeting import Limits, Material, Meeting, Resumption
-from app.domain.values import Json
+from app.domain.meeting.events import MeetingResumed
+from app.domain.meeting.meeting import Changed, Material, Meeting, Resumption
 
 
-def resumed(meeting: Meeting, record: Mapping[str, Json]) -> Meeting:
+def resumed(meeting: Meeting, told: MeetingResumed) -> Meeting:
     """The meeting as it goes on after this ``meeting.resumed``."""
-    given = [Material(**material) for material in record["materials"]]
     resumption = Resumption(
-        record["changed"], record["note"], record["after_round"], meeting.materials
+        cast("Changed", told.changed), told.note, told.after_round, meeting.materials
     )
     return replace(
         meeting,
-        limits=Limits.read(record["limits"]),
-        materials=updated(meeting.materials, given),
+        limits=told.limits,
+        materials=updated(meeting.materials, told.materials),
         resumptions=(*meeting.resumptions, resumption),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.meeting.events import REPLY_ENVELOPE_FIELDS, Event
+from app.domain.meeting.events import Replied
 from app.domain.replies.reading import ReplyStatus
 from app.domain.values import Json, rfc3339
 
@@ -34,23 +34,26 @@ class ReplyGiven:
     at: datetime
 
     @classmethod
-    def of(cls, event: Event) -> ReplyGiven:
-        given = event.data
+    def of(cls, reply: Replied, at: datetime) -> ReplyGiven:
         return cls(
-            participant=given["participant"],
-            round=given.get("round") or 1,
-            status=given["status"],
-            text=given["text"],
-            attempt=given["attempt"],
-            final=given["final"],
-            reason=given["reason"],
-            model=given.get("model"),
-            seconds=given.get("seconds"),
-            usage=given.get("usage"),
-            finish=given.get("finish"),
-            read={key: value for key, value in given.items() if key not in REPLY_ENVELOPE_FIELDS},
-            at=event.at,
+            participant=reply.participant,
+            round=reply.round,
+            status=reply.status.value,
+            text=reply.text,
+            attempt=reply.attempt,
+            final=reply.final,
+            reason=reply.reason,
+            model=reply.model,
+            seconds=reply.seconds,
+            usage=None if reply.usage is None else reply.usage.record(),
+            finish=reply.finish,
+            read=reply.read,
+            at=at,
         )
+
+    @property
+    def who(self) -> str:
+        return self.participant
 
     @property
     def usable(self) -> bool:

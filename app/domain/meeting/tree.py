@@ -12,12 +12,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from app.domain.errors import Conflict, Fault, InvalidRequest
-from app.domain.meeting import events
+from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.envelope import Drawn, closing_seconds
-from app.domain.meeting.events import Entry, Event
+from app.domain.meeting.events import (
+    ChildEnded,
+    ChildOpened,
+    MeetingCreated,
+    MeetingEnded,
+    MeetingResumed,
+    RequestReserved,
+)
 from app.domain.meeting.meeting import Limits
 from app.domain.meeting.state import MeetingState
-from app.domain.money import Cost
 
 DEEPEST = 5
 """Levels of a tree, its root included."""
@@ -111,7 +117,7 @@ def _smaller(wanted: Any, left: Any) -> Any:
 
 
 def reserves(new: Sequence[Entry]) -> bool:
-    return any(entry.type == events.REQUEST_RESERVED for entry in new)
+    return any(isinstance(entry.content, RequestReserved) for entry in new)
 
 
 def cancelled(state: MeetingState, above: Sequence[MeetingState]) -> str | None:
@@ -137,22 +143,22 @@ def without_room(
     refused: set[str] = set()
     now = state
     for event in new:
-        if event.type == events.REQUEST_RESERVED and not _fits(event, now, state, above):
-            refused.add(event.data["for"])
+        request = event.content
+        if isinstance(request, RequestReserved) and not _fits(request, now, state, above):
+            refused.add(request.step)
         else:
             now = now.after(event)
     return frozenset(refused)
 
 
 def _fits(
-    request: Event, now: MeetingState, before: MeetingState, above: Sequence[MeetingState]
+    request: RequestReserved, now: MeetingState, before: MeetingState, above: Sequence[MeetingState]
 ) -> bool:
     """Whether the request has room, in its own meeting and in all above it."""
-    cost = Cost.read(request.data["reserved"])
+    cost, step = request.reserved, request.step
     # A crash may have left this very request reserved: it is sent again, not twice.
-    step = request.data["for"]
     freed = replace(now, reserved={key: each for key, each in now.reserved.items() if key != step})
-    if not freed.envelope.has_room(cost, closing=request.data["closing"]):
+    if not freed.envelope.has_room(cost, closing=request.closing):
         return False
     change = freed.own - before.own
     return all(replace(each, below=each.below + change).envelope.has_room(cost) for each in above)
@@ -176,9 +182,9 @@ def told_above(
     """
     id_ = made.meeting.id
     for event in new:
-        if event.type in (events.MEETING_CREATED, events.MEETING_RESUMED):
-            yield above[0].meeting.id, Entry(events.CHILD_OPENED, {"meeting_id": id_}, event.at)
-        if event.type == events.MEETING_ENDED:
+        if isinstance(event.content, MeetingCreated | MeetingResumed):
+            yield above[0].meeting.id, Entry(ChildOpened(meeting_id=id_), event.at)
+        if isinstance(event.content, MeetingEnded):
             for each in above:
                 if id_ in each.open_below:
                     yield from _told_of_end(each.meeting.id, made, event)
@@ -187,6 +193,5 @@ def told_above(
 def _told_of_end(to: str, made: MeetingState, event: Event) -> Iterator[tuple[str, Entry]]:
     # First what is taken over, so that a list of those to stop never looks closed in between.
     for id_ in made.open_below:
-        adopted = {"meeting_id": id_, "adopted": True}
-        yield to, Entry(events.CHILD_OPENED, adopted, event.at)
-    yield to, Entry(events.CHILD_ENDED, {"meeting_id": made.meeting.id}, event.at)
+        yield to, Entry(ChildOpened(meeting_id=id_, adopted=True), event.at)
+    yield to, Entry(ChildEnded(meeting_id=made.meeting.id), event.at)

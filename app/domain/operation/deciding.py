@@ -15,7 +15,6 @@ from app.domain.operation.state import (
     must_look,
 )
 from app.domain.operation.terms import (
-    Action,
     Check,
     Checked,
     Confirmed,
@@ -24,8 +23,9 @@ from app.domain.operation.terms import (
     GiveUp,
     HandOver,
     Look,
+    OperationAction,
     OperationStatus,
-    Wait,
+    OperationWait,
     Write,
 )
 
@@ -39,7 +39,7 @@ LONGEST_PATIENCE = 10.0
 """How long one answer is waited for."""
 
 
-def decide(state: OperationState, now: datetime) -> Action:
+def decide(state: OperationState, now: datetime) -> OperationAction:
     """What to do now, for those who have neither a write nor a look under way."""
     match state.status:
         case OperationStatus.CONFIRMED:
@@ -48,7 +48,7 @@ def decide(state: OperationState, now: datetime) -> Action:
             return Failed(state.reason)
         case OperationStatus.HANDED_OVER:
             if state.next_check is None or now < state.next_check:
-                return Wait(state.next_check)
+                return OperationWait(state.next_check)
             return Check(LONGEST_PATIENCE)
         case OperationStatus.REQUESTED | OperationStatus.UNKNOWN:
             if state.deadline is not None and must_look(state):
@@ -56,18 +56,18 @@ def decide(state: OperationState, now: datetime) -> Action:
             return _writing(state, now)
 
 
-def _writing(state: OperationState, now: datetime) -> Action:
+def _writing(state: OperationState, now: datetime) -> OperationAction:
     """What to do while every write so far is known not to have been stored."""
     if state.deadline is not None:
         if now >= state.deadline or state.writes >= MOST_WRITES:
             return GiveUp(state.reason)
         due = _write_due(state)
         if now < due:
-            return Wait(min(due, state.deadline))
+            return OperationWait(min(due, state.deadline))
     return Write(only_if_absent=False, patience_seconds=_patience(state, now))
 
 
-def _looking(state: OperationState, deadline: datetime, now: datetime) -> Action:
+def _looking(state: OperationState, deadline: datetime, now: datetime) -> OperationAction:
     """What to do while only a look can tell."""
     patience, checked = _patience(state, now), state.checked
     if checked is None or checked.at < deadline <= now:
@@ -76,7 +76,7 @@ def _looking(state: OperationState, deadline: datetime, now: datetime) -> Action
         if not _seen_once(state, checked):
             return HandOver(state.operation.owner, late_check(now, 0), state.reason)
         due = _after(checked.at, _FIRST_PAUSE)
-        return Check(patience) if due <= now else Wait(due)
+        return Check(patience) if due <= now else OperationWait(due)
     if may_write_again(state, checked):
         due = _write_due(state)
         if due <= checked.at <= now:
@@ -84,7 +84,7 @@ def _looking(state: OperationState, deadline: datetime, now: datetime) -> Action
     else:
         pause = _looks_apart(state, checked.at)
         due = _after(checked.at, pause, checked.finding.retry_after)
-    return Check(patience) if due <= now else Wait(min(due, deadline))
+    return Check(patience) if due <= now else OperationWait(min(due, deadline))
 
 
 def _seen_once(state: OperationState, checked: Checked) -> bool:

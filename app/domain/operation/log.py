@@ -11,47 +11,41 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
+from typing import TypeVar, cast
 
 from app.domain.meeting import events
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
+from app.domain.meeting.events import OperationHappened, OperationNoted, OperationTold
 from app.domain.meeting.meeting import Destination, Meeting
+from app.domain.operation.record import OperationRecord
 from app.domain.operation.state import OperationState
 from app.domain.operation.terms import (
     Finding,
-    Happening,
     Look,
     Operation,
+    OperationHappening,
     OperationStatus,
     Replaced,
     happening_read,
     happening_record,
 )
-from app.domain.values import Json
 
 NOBODY_NAMED = "caller"
 """Whose a save is to see to where the request names no owner and no person as arbiter."""
 
-OPEN = frozenset(
-    {
-        OperationStatus.REQUESTED.value,
-        OperationStatus.UNKNOWN.value,
-        OperationStatus.HANDED_OVER.value,
-    }
-)
-"""The states in which it is not known whether what was to be saved is there."""
-
-TOLD: Mapping[OperationStatus, str] = {
-    OperationStatus.REQUESTED: events.OPERATION_REQUESTED,
-    OperationStatus.CONFIRMED: events.OPERATION_CONFIRMED,
-    OperationStatus.FAILED: events.OPERATION_FAILED,
-    OperationStatus.UNKNOWN: events.OPERATION_UNKNOWN,
-    OperationStatus.HANDED_OVER: events.OPERATION_HANDED_OVER,
+TOLD: Mapping[OperationStatus, type[OperationTold]] = {
+    OperationStatus.REQUESTED: events.OperationRequested,
+    OperationStatus.CONFIRMED: events.OperationConfirmed,
+    OperationStatus.FAILED: events.OperationFailed,
+    OperationStatus.UNKNOWN: events.OperationUnknown,
+    OperationStatus.HANDED_OVER: events.OperationHandedOver,
 }
 """The public event that tells of a state."""
 
-_KINDS = frozenset({events.OPERATION_HAPPENED, events.OPERATION_RECONCILED})
 BEGUN = "requested"
 """What an operation's first entry says has happened."""
+
+_Noted = TypeVar("_Noted", bound=OperationNoted)
 
 
 def operation_id(meeting: Meeting, step: str) -> str:
@@ -68,33 +62,51 @@ def owner_of(meeting: Meeting, destination: Destination) -> str:
     return destination.owner or person or NOBODY_NAMED
 
 
-def operation_record(meeting_id: str, state: OperationState) -> dict[str, Json]:
+def operation_record(meeting_id: str, state: OperationState) -> OperationRecord:
     """The operation as callers see it."""
-    return {"meeting_id": meeting_id, **state.record()}
+    return OperationRecord.read({"meeting_id": meeting_id, **state.record()})
 
 
-def begun(meeting_id: str, state: OperationState, content: str) -> dict[str, Json]:
-    """The data of an operation's first entry. It holds the content too: what goes out after a
-    restart is what was announced, whatever the code would write by then."""
+def begun(meeting_id: str, state: OperationState, content: str) -> OperationHappened:
+    """An operation's first entry. It holds the content too: what goes out after a restart is what
+    was announced, whatever the code would write by then."""
     record = operation_record(meeting_id, state)
-    return {"happened": BEGUN, "content": content, "operation": record}
+    return OperationHappened(happened=BEGUN, content=content, operation=record)
 
 
-def happened(meeting_id: str, state: OperationState, happening: Happening) -> dict[str, Json]:
-    """The data of the entry for a happening; ``state`` is the operation's after it."""
-    return {**happening_record(happening), "operation": operation_record(meeting_id, state)}
+def happened(
+    kind: type[_Noted], meeting_id: str, state: OperationState, happening: OperationHappening
+) -> _Noted:
+    """The entry for a happening; ``state`` is the operation's after it."""
+    record = happening_record(happening)
+    name = record.pop("happened")
+    operation = operation_record(meeting_id, state)
+    return kind(happened=name, happening=record, operation=operation)
 
 
 def entries_of(log: Iterable[Event], id_: str) -> list[Event]:
     """What is noted of one operation, in order."""
-    return [e for e in log if e.type in _KINDS and e.data["operation"]["id"] == id_]
+    return [entry for entry in log if _notes(entry, id_)]
+
+
+def _notes(entry: Event, id_: str) -> bool:
+    return isinstance(entry.content, OperationNoted) and entry.content.operation.id == id_
+
+
+def _noted(entry: Event) -> OperationNoted:
+    return cast("OperationNoted", entry.content)
 
 
 def operation_state(noted: Iterable[Event]) -> OperationState:
     """Where the operation stands of which these entries are all that is noted."""
     first, *rest = noted
-    operation = Operation.read(first.data["operation"])
-    return OperationState.of(operation, (happening_read(e.data, e.at) for e in rest))
+    operation = Operation.read(_noted(first).operation.record())
+    return OperationState.of(operation, (_happening(entry) for entry in rest))
+
+
+def _happening(entry: Event) -> OperationHappening:
+    noted = _noted(entry)
+    return happening_read({"happened": noted.happened, **noted.happening}, entry.at)
 
 
 def recognised(log: Iterable[Event], operation: Operation, finding: Finding) -> Finding:
@@ -131,26 +143,23 @@ def _at_the_same_place(log: Iterable[Event], operation: Operation) -> list[Opera
     """The meeting's operations there, this one among them, in the order of their beginning."""
     noted: dict[str, list[Event]] = {}
     for entry in log:
-        if entry.type in _KINDS and entry.data["operation"]["url"] == operation.url:
-            noted.setdefault(entry.data["operation"]["id"], []).append(entry)
+        content = entry.content
+        if isinstance(content, OperationNoted) and content.operation.url == operation.url:
+            noted.setdefault(content.operation.id, []).append(entry)
     return [operation_state(entries) for entries in noted.values()]
 
 
 def content_of(noted: Iterable[Event]) -> str:
     """What the operation is to save."""
-    return next(iter(noted)).data["content"]
-
-
-def is_open(record: Mapping[str, Json]) -> bool:
-    return record["state"] in OPEN
+    return _noted(next(iter(noted))).content or ""
 
 
 def under_way(log: Iterable[Event], id_: str) -> bool:
     """Whether a run of the meeting is at work on the operation, or will be again."""
     running = False
     for entry in log:
-        if entry.type in (events.MEETING_ENDED, events.MEETING_RESUMED):
+        if isinstance(entry.content, events.MeetingEnded | events.MeetingResumed):
             running = False
-        elif entry.type in _KINDS and entry.data["operation"]["id"] == id_:
-            running = running or entry.data["happened"] == BEGUN
+        elif _notes(entry, id_):
+            running = running or _noted(entry).happened == BEGUN
     return running

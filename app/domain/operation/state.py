@@ -49,9 +49,9 @@ from app.domain.operation.terms import (
     Finding,
     GivenUp,
     HandedOver,
-    Happening,
     Look,
     Operation,
+    OperationHappening,
     OperationStatus,
     Replaced,
     Sent,
@@ -94,7 +94,9 @@ class OperationState:
     there_instead: str | None = None
 
     @classmethod
-    def of(cls, operation: Operation, happenings: Iterable[Happening] = ()) -> OperationState:
+    def of(
+        cls, operation: Operation, happenings: Iterable[OperationHappening] = ()
+    ) -> OperationState:
         state = cls(operation)
         for happening in happenings:
             state = state.after(happening)
@@ -119,7 +121,7 @@ class OperationState:
         seconds = self.operation.check_deadline_seconds
         return self.first_sent and self.first_sent + timedelta(seconds=seconds)
 
-    def after(self, happening: Happening) -> OperationState:
+    def after(self, happening: OperationHappening) -> OperationState:
         """The state once this has happened; only being replaced moves one that has ended."""
         if isinstance(happening, Replaced):
             return self._replaced(happening)
@@ -240,24 +242,41 @@ def _against(state: OperationState, before: Checked | None, checked: Checked) ->
     """Why this look settles that the operation has failed, if it does; ``before`` is the last."""
     if not must_look(state) or _may_land(state.open_since, checked.at):
         return None
-    fate, said = state.fate, state.answer.answer.reason if state.answer else ""
-    if checked.finding.look is Look.DIFFERENT:
-        if fate is Fate.STORED and _may_be_stale(state, before, checked):
+    match checked.finding.look:
+        case Look.DIFFERENT:
+            return _else_there(state, before, checked)
+        case Look.ABSENT:
+            return _not_there(state, checked)
+        case Look.SAME | Look.NO_ANSWER:
             return None
-        told = checked.finding.ours is not None or checked.finding.reason
-        return _seen(checked.finding) if told else f"{_ELSE_THERE} {said}".strip()
-    if checked.finding.look is not Look.ABSENT:
+
+
+def _else_there(state: OperationState, before: Checked | None, checked: Checked) -> str | None:
+    """Why something else that is there stands against it; None while it may be stale."""
+    if state.fate is Fate.STORED and _may_be_stale(state, before, checked):
         return None
-    if fate in (Fate.EXISTS, Fate.REFUSED):
-        return said or _NOT_THERE
-    if fate is Fate.STORED and _may_land(state.last_sent, checked.at):
+    if checked.finding.ours is not None or checked.finding.reason:
+        return _seen(checked.finding)
+    return f"{_ELSE_THERE} {_answered(state)}".strip()
+
+
+def _not_there(state: OperationState, checked: Checked) -> str | None:
+    """Why nothing being there stands against it; None while it may come yet, or be sent again."""
+    if state.fate in (Fate.EXISTS, Fate.REFUSED):
+        return _answered(state) or _NOT_THERE
+    if state.fate is Fate.STORED and _may_land(state.last_sent, checked.at):
         return None
     if state.status is not OperationStatus.HANDED_OVER and may_write_again(state, checked):
         return None
-    return f"{_NOT_THERE} {said}".strip()
+    return f"{_NOT_THERE} {_answered(state)}".strip()
 
 
-def cut_short(state: OperationState, now: datetime, why: str) -> Happening | None:
+def _answered(state: OperationState) -> str:
+    """What the far side said to the latest write."""
+    return state.answer.answer.reason if state.answer else ""
+
+
+def cut_short(state: OperationState, now: datetime, why: str) -> OperationHappening | None:
     """What must be noted when the meeting ends before it has ended; None: all is said.
 
     For those who have stopped whatever was under way. What may have arrived is ``unknown`` then,

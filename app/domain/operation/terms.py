@@ -173,7 +173,7 @@ class Replaced:
     in_turn: bool
 
 
-Happening = Sent | Written | Checked | HandedOver | GivenUp | Replaced
+OperationHappening = Sent | Written | Checked | HandedOver | GivenUp | Replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class OperationWait:
     """Nothing to do before ``until``; None: never, unless somebody asks for a look."""
 
     until: datetime | None
@@ -224,10 +224,10 @@ class Failed:
     reason: str
 
 
-Action = Write | Check | Wait | HandOver | GiveUp | Confirmed | Failed
+OperationAction = Write | Check | OperationWait | HandOver | GiveUp | Confirmed | Failed
 
 
-def happening_record(happening: Happening) -> dict[str, Any]:
+def happening_record(happening: OperationHappening) -> dict[str, Any]:
     """The happening as JSON, without its time, which the log keeps for every entry."""
     match happening:
         case Sent():
@@ -244,7 +244,7 @@ def happening_record(happening: Happening) -> dict[str, Any]:
             return {"happened": "replaced", "by": by, "in_turn": in_turn}
 
 
-def happening_read(record: Mapping[str, Any], at: datetime) -> Happening:
+def happening_read(record: Mapping[str, Any], at: datetime) -> OperationHappening:
     """What ``happening_record`` wrote, as of ``at``; fields beside its own are passed over."""
     match record["happened"]:
         case "sent":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
-from app.domain.values import Json
+from app.domain.values import Json, JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,12 @@ class Progress:
     def made(self) -> bool:
         return bool(self.reasons)
 
-    def record(self) -> dict[str, Json]:
+    def record(self) -> dict[str, JsonValue]:
         return {"made": self.made, "reasons": list(self.reasons)}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Self:
+        return cls(tuple(record["reasons"]))
 
 
 FIRST_ROUND = Progress(("first_round",))
@@ -42,10 +47,11 @@ class Stall:
     """How a meeting got nowhere, as of the round that closed last; told alike of every kind.
 
     ``reopened`` are the objections that went in circles, ``waiting`` who wait for one another.
-    ``operation``, ``owner`` and ``next_check_at`` say what an external wait is for.
+    ``operation``, ``owner`` and ``next_check_at`` say what an external wait is for. The kind is a
+    ``StallKind``, or a word that only a later version knows.
     """
 
-    kind: StallKind
+    kind: str
     round: int
     rounds_without_progress: int = 0
     reopened: tuple[str, ...] = ()
@@ -54,9 +60,23 @@ class Stall:
     owner: str | None = None
     next_check_at: str | None = None
 
-    def record(self) -> dict[str, Json]:
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Self:
+        """What ``record`` once gave."""
+        return cls(
+            record["kind"],
+            record["round"],
+            record.get("rounds_without_progress") or 0,
+            tuple(record.get("reopened") or ()),
+            tuple(record.get("waiting") or ()),
+            record.get("operation"),
+            record.get("owner"),
+            record.get("next_check_at"),
+        )
+
+    def record(self) -> dict[str, JsonValue]:
         return {
-            "kind": self.kind.value,
+            "kind": str(self.kind),
             "round": self.round,
             "rounds_without_progress": self.rounds_without_progress,
             "reopened": list(self.reopened),

@@ -18,9 +18,13 @@ from app.formats.council.letters import LetterRankingReading
 from app.formats.council.ranking import MOST_ANSWER_CHARACTERS, AnswerReading
 from app.formats.council.stages import Stages
 from app.formats.shared.arbitrating import Matter, accept_or_reject, plan_ruling
-from app.formats.shared.closing import MOST_SYNTHESIS_CHARACTERS, synthesis_text, wanted_by
+from app.formats.shared.closing import (
+    MOST_SYNTHESIS_CHARACTERS,
+    plan_closing,
+    synthesis_text,
+    wanted_by,
+)
 from app.formats.shared.format import PlannedAsk, longest, seen_by, since_resuming
-from app.formats.shared.rounds import plan_closing
 
 _ANSWER = "council/answer"
 _RANK = "council/rank"

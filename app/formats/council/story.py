@@ -13,18 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
-from app.domain.ending.cut_short import cut_short, limits_met
-from app.domain.ending.gate_record import gate_degradation
-from app.domain.meeting import events
+from msgspec import UNSET, UnsetType
+
+from app.domain.meeting.events import TallyComputed
 from app.domain.meeting.meeting import CHAIR, SECRETARY, Meeting
 from app.domain.meeting.outcome import (
-    Completeness,
     DecidedBy,
     DecisionSource,
     Degradation,
     Dissent,
     Outcome,
-    Result,
     StopReason,
     first_to_count,
 )
@@ -40,6 +38,7 @@ from app.formats.council.questions import (
     sentence_of,
     synthesis_variables,
 )
+from app.formats.council.record import CouncilRecord
 from app.formats.council.stages import Stages
 from app.formats.shared.arbitrating import REJECT, ArbitrationResult, put
 from app.formats.shared.closing import (
@@ -47,14 +46,14 @@ from app.formats.shared.closing import (
     SYNTHESIS_STEP,
     GatePassed,
     drafted_in,
-    missing_replies,
     pass_gate,
-    result_of,
     synthesis_question,
     synthesis_text,
 )
+from app.formats.shared.ending import Ending, Found, outcome_of
 from app.formats.shared.format import Format, in_turn
-from app.formats.shared.rounds import until_stopped
+from app.formats.shared.round_events import tell_close, tell_start
+from app.formats.shared.stops import cut_short, limits_met, until_stopped
 
 _PERSPECTIVES = ("analyst", "practitioner", "sceptic", "advocate", "outsider")
 
@@ -149,28 +148,21 @@ def _hold_pass(council: _Council) -> Part[StopReason]:
     rankings = yield from _round(council, asks, letters=stages.letters)
     council.stages = Stages(meeting, answers, rankings)
     number, tally = council.round, council.stages.tally()
-    yield from note(f"round-{number}/tally", events.TALLY_COMPUTED, round=number, **tally)
+    yield from note(f"round-{number}/tally", TallyComputed(round=number, tally=tally))
     return StopReason.COMPLETED
 
 
-def _round(council: _Council, asks: tuple[Ask, ...], **shown: Json) -> Part[tuple[Reply, ...]]:
+def _round(
+    council: _Council,
+    asks: tuple[Ask, ...],
+    letters: Mapping[str, Mapping[str, str]] | UnsetType = UNSET,
+) -> Part[tuple[Reply, ...]]:
     number = council.round + 1
-    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, **shown)
+    yield from tell_start(number, letters=letters)
     replies = yield from gather(*asks)
     council.rounds.append(replies)
-    heard = sum(reply.usable for reply in replies)
     # Nobody takes a position here: what is ranked is told with the tally.
-    yield from note(
-        f"round-{number}/close",
-        events.ROUND_CLOSED,
-        round=number,
-        motion=None,
-        stances={},
-        counts=None,
-        consensus=None,
-        progress=None,
-        effective_participants=heard,
-    )
+    yield from tell_close(number, replies)
     return replies
 
 
@@ -251,43 +243,33 @@ def _arbitrate(council: _Council, stopped_by: StopReason) -> Part[ArbitrationRes
 
 
 def _outcome(council: _Council, stopped_by: StopReason) -> Outcome:
-    decision, source, decided_by = _decision(council, stopped_by)
-    result, completeness = result_of(stopped_by)
-    if source is not None:
-        result, completeness = Result.DECIDED, Completeness.COMPLETE
-    return Outcome(
-        result=result,
-        stopped_by=stopped_by,
-        completeness=completeness,
-        decision=decision,
-        decision_source=source,
-        decided_by=decided_by,
-        effective_participants=len(council.stages.texts),
-        dissents=_dissents(council),
-        synthesis=council.synthesis,
+    decision, decided_by = _decision(council, stopped_by)
+    found = Found(
         numbers_name="council",
         numbers=_numbers(council),
-        findings=_findings(council),
-        degradation=_degradation(council),
+        heard=council.rounds,
+        decision=decision,
+        decided_by=decided_by,
+        effective=len(council.stages.texts),
+        dissents=_dissents(council),
+        weaknesses=_weaknesses(council),
+        ruled_instead=council.settled.ruling is not None,
     )
+    ending = Ending(stopped_by, council.synthesis, drafted=True, gate=council.gate)
+    return outcome_of(council.meeting, ending, found, council.settled)
 
 
 def _decision(
     council: _Council, stopped_by: StopReason
-) -> tuple[str | None, DecisionSource | None, DecidedBy | None]:
+) -> tuple[tuple[str, DecisionSource] | None, DecidedBy | None]:
     """What the arbiter ruled, or else what the members confirmed of the chair's synthesis."""
     settled, synthesis = council.settled, council.synthesis
     if settled.decision is not None:
-        return *settled.decision, settled.decided_by
+        return settled.decision, settled.decided_by
     if stopped_by is StopReason.COMPLETED and synthesis is not None and council.confirmed:
         chair = DecidedBy("chair", council.presiding, council.meeting.topic)
-        return sentence_of(synthesis), "synthesis", chair
-    return None, None, None
-
-
-def _findings(council: _Council) -> dict[str, Json]:
-    completion = {} if council.gate is None else {"completion": council.gate.record()}
-    return completion | council.settled.findings()
+        return (sentence_of(synthesis), "synthesis"), chair
+    return None, None
 
 
 def _dissents(council: _Council) -> tuple[Dissent, ...]:
@@ -314,17 +296,11 @@ def _numbers(council: _Council) -> dict[str, Json]:
     }
 
 
-def _degradation(council: _Council) -> tuple[Degradation, ...]:
-    found: tuple[Degradation, ...] = ()
-    if council.chair_failed:
-        kind = "chair_replaced" if council.chair_replaced else "chair_failed"
-        found += (Degradation(kind, (council.meeting.chair_agent,)),)
-    if council.synthesis is None:
-        found += (Degradation("synthesis_by_code"),)
-    elif not council.confirmed and council.gate is None:
-        found += (Degradation("not_confirmed"),)
-    found += missing_replies(council.rounds)
-    return found + gate_degradation(council.gate.closing if council.gate else None)
+def _weaknesses(council: _Council) -> tuple[Degradation, ...]:
+    if not council.chair_failed:
+        return ()
+    kind = "chair_replaced" if council.chair_replaced else "chair_failed"
+    return (Degradation(kind, (council.meeting.chair_agent,)),)
 
 
 FORMAT = Format(
@@ -338,4 +314,5 @@ FORMAT = Format(
     gated=True,
     uses=frozenset({"arbiter", "chair"}),
     package=__package__,
+    record=CouncilRecord(),
 )

@@ -17,8 +17,9 @@ from app.formats.debate.debating import DebateAnswerReading, DebateOpeningReadin
 from app.formats.debate.shown import labels_on_offer, last_backed, others_said, own_said, quoted
 from app.formats.debate.standing import MOST_PROPOSAL_CHARACTERS, DebateRound, proposals
 from app.formats.shared.arbitrating import Matter, plan_ruling
+from app.formats.shared.closing import plan_closing
 from app.formats.shared.format import PlannedAsk, longest, seen_by, usual_rounds
-from app.formats.shared.rounds import MOST_QUOTED_CHARACTERS, plan_closing
+from app.formats.shared.notes import MOST_QUOTED_CHARACTERS
 from app.formats.shared.shuffling import shuffled
 
 _OPENING = "debate/open"

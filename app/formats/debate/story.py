@@ -14,13 +14,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.domain.errors import Fault
-from app.domain.meeting import events
 from app.domain.meeting.meeting import Meeting, labels
-from app.domain.meeting.outcome import DecidedBy, DecisionSource, Outcome, StopReason
+from app.domain.meeting.outcome import (
+    DecidedBy,
+    DecisionSource,
+    Outcome,
+    StopReason,
+)
 from app.domain.replies.reading import Reply
 from app.domain.rounds.consensus import Consensus
 from app.domain.rounds.progress import FIRST_ROUND, Progress
-from app.domain.steps import Conversation, Part, gather, note
+from app.domain.steps import Conversation, Part, gather
 from app.domain.values import Json
 from app.formats.debate.debating import Diversity, backed_label, common_option, debate_progress
 from app.formats.debate.debating import perspectives as perspectives_for
@@ -35,6 +39,7 @@ from app.formats.debate.questions import (
     rolling,
     synthesis_variables,
 )
+from app.formats.debate.record import DebateRecord
 from app.formats.debate.standing import (
     DebateRound,
     backings,
@@ -45,19 +50,11 @@ from app.formats.debate.standing import (
     unresolved_concerns,
 )
 from app.formats.shared.arbitrating import ArbitrationResult, arbitrate_if_open
+from app.formats.shared.ending import Ending, Found, close, gate_dissents, outcome_of
 from app.formats.shared.format import Format
-from app.formats.shared.rounds import (
-    Ending,
-    Notes,
-    close,
-    compress,
-    degradation,
-    result_after,
-    split_found,
-    stop_after,
-    until_stopped,
-    usable,
-)
+from app.formats.shared.notes import Notes, compress
+from app.formats.shared.round_events import tell_close, tell_start
+from app.formats.shared.stops import same_split, stop_after, until_stopped, usable
 
 
 @dataclass(frozen=True)
@@ -89,14 +86,18 @@ class _Debate:
         return self.last.consensus if self.last else Consensus.NONE
 
     @property
-    def agreed(self) -> tuple[str | None, DecisionSource | None]:
+    def agreed(self) -> tuple[str, DecisionSource] | None:
         """The option that all named in round 1, or the latest text of the proposal all back."""
         last = self.last
         if last is None or not last.agreed:
-            return None, None
+            return None
         if last.option is not None:
             return last.option, "option"
         return proposals(self.rounds, self.labels)[last.converged or ""], "proposal"
+
+    @property
+    def agreed_text(self) -> str | None:
+        return self.agreed[0] if self.agreed else None
 
 
 def hold(meeting: Meeting) -> Conversation:
@@ -111,7 +112,9 @@ def hold(meeting: Meeting) -> Conversation:
         settled.stopped_by,
         debate.rounds,
         SYNTHESIS,
-        lambda: synthesis_variables(meeting, debate.rounds, debate.notes.summary, debate.agreed[0]),
+        lambda: synthesis_variables(
+            meeting, debate.rounds, debate.notes.summary, debate.agreed_text
+        ),
     )
     return _outcome(debate, ending, settled)
 
@@ -140,20 +143,18 @@ def _talk(debate: _Debate) -> Part[StopReason]:
 def _hold_round(debate: _Debate) -> Part[DebateRound]:
     number, meeting = len(debate.rounds) + 1, debate.meeting
     motion = meeting.motion
-    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
+    yield from tell_start(number, motion)
     replies = yield from gather(*questions(meeting, debate.rounds, debate.notes.summary))
     closed = _closed(debate, number, replies)
-    yield from note(
-        f"round-{number}/close",
-        events.ROUND_CLOSED,
-        round=number,
+    yield from tell_close(
+        number,
+        replies,
         motion=motion,
         stances=closed.stances,
-        confidences=closed.confidences,
         counts=closed.counts(debate.labels),
         consensus=closed.consensus.value,
-        progress=closed.progress.record(),
-        effective_participants=usable(closed),
+        progress=closed.progress,
+        details={"confidences": closed.confidences},
     )
     return closed
 
@@ -178,29 +179,22 @@ def _progress(debate: _Debate, replies: Sequence[Reply]) -> Progress:
 
 def _outcome(debate: _Debate, ending: Ending, settled: ArbitrationResult) -> Outcome:
     decided = ending.stopped_by in (StopReason.CONSENSUS, StopReason.RULING)
-    result, completeness = result_after(debate.meeting, ending, decided=decided)
-    decision, source = settled.decision or (debate.agreed if decided else (None, None))
-    return Outcome(
-        result=result,
-        stopped_by=ending.stopped_by,
-        completeness=completeness,
-        consensus=debate.consensus.value,
-        decision=decision,
-        decision_source=source,
-        decided_by=(settled.decided_by or _decided_by(debate)) if decided else None,
-        effective_participants=usable(debate.last) if debate.last else 0,
-        dissents=dissents(debate.rounds, settled.choice and settled.choice.id) + ending.dissents(),
-        synthesis=ending.synthesis,
+    heard_out = ending.stopped_by in _HEARD_OUT
+    lost = dissents(debate.rounds, settled.choice and settled.choice.id)
+    found = Found(
         numbers_name="debate",
-        numbers=debate_numbers(
-            debate.rounds, debate.labels, heard_out=ending.stopped_by in _HEARD_OUT
-        ),
-        findings=debate_findings(debate.rounds, debate.labels)
-        | split_found(settled, debate.rounds, debate.meeting)
-        | settled.findings()
-        | ending.findings(),
-        degradation=degradation(debate.meeting, debate.rounds, debate.notes, ending),
+        numbers=debate_numbers(debate.rounds, debate.labels, heard_out=heard_out),
+        heard=[round_.replies for round_ in debate.rounds],
+        decision=(settled.decision or debate.agreed) if decided else None,
+        decided_by=(settled.decided_by or _decided_by(debate)) if decided else None,
+        consensus=debate.consensus.value,
+        effective=usable(debate.last) if debate.last else 0,
+        dissents=lost + gate_dissents(ending.closing),
+        stalled=same_split(debate.rounds, debate.meeting),
+        findings=debate_findings(debate.rounds, debate.labels),
+        summed_by_code=debate.notes.by_code,
     )
+    return outcome_of(debate.meeting, ending, found, settled)
 
 
 _HEARD_OUT = (
@@ -245,4 +239,5 @@ FORMAT = Format(
     fills_roles=True,
     uses=frozenset({"arbiter", "options"}),
     package=__package__,
+    record=DebateRecord(),
 )

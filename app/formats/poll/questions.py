@@ -25,8 +25,8 @@ from app.formats.poll.grouping import GroupingReading
 from app.formats.poll.recommending import Recommendation
 from app.formats.poll.rules import Output, output_of
 from app.formats.shared.closing import plan_gate
-from app.formats.shared.counted import heaviest_option, most_shown
 from app.formats.shared.format import PlannedAsk, longest, seen_by
+from app.formats.shared.planning import heaviest_option, most_shown
 from app.formats.shared.shuffling import shuffled
 
 _GROUP = "secretary/group"

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.domain.ending.cut_short import cut_short, limits_met
-from app.domain.meeting import events
+from app.domain.meeting.events import TallyComputed
 from app.domain.meeting.meeting import Meeting
 from app.domain.meeting.outcome import (
     DecidedBy,
+    DecisionSource,
     Degradation,
     Dissent,
     Outcome,
@@ -41,11 +41,12 @@ from app.formats.poll.findings import (
 )
 from app.formats.poll.polling import BinaryCount, framings
 from app.formats.poll.questions import grouping_question, plan, questions
+from app.formats.poll.record import PollRecord
 from app.formats.poll.rules import Output, PollRules, output_of, poll_faults
-from app.formats.shared.closing import missing_replies
-from app.formats.shared.counted import confirm, result_of_count, unconfirmed
+from app.formats.shared.ending import Ending, Found, confirm_count, gate_dissents, outcome_of
 from app.formats.shared.format import Format
-from app.formats.shared.rounds import Ending, rounds_used_up, until_stopped
+from app.formats.shared.round_events import tell_close, tell_start
+from app.formats.shared.stops import cut_short, limits_met, rounds_used_up, until_stopped
 
 _USUAL_SEATS = 10
 _USUAL_BINARY_SEATS = 5
@@ -103,9 +104,9 @@ class _Poll:
 def hold(meeting: Meeting) -> Conversation:
     poll = _Poll(meeting)
     stopped_by = yield from until_stopped(_ask(poll))
-    ending, count = Ending(stopped_by), poll.count
+    ending, count = Ending(stopped_by, counts=True), poll.count
     if stopped_by is StopReason.COMPLETED and count is not None and count.leader is not None:
-        ending = yield from confirm(meeting, count.leader, len(poll.passes))
+        ending = yield from confirm_count(meeting, count.leader, len(poll.passes))
     return _outcome(poll, ending, count)
 
 
@@ -132,7 +133,7 @@ def _stop_of(asked: _Pass) -> StopReason:
 
 def _ask_everybody(poll: _Poll) -> Part[_Pass]:
     number, motion = len(poll.passes) + 1, poll.meeting.motion
-    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
+    yield from tell_start(number, motion)
     replies = yield from gather(*questions(poll.meeting, number))
     asked, before = _Pass(poll.meeting, replies), poll.last
     poll.passes.append(asked)
@@ -169,25 +170,15 @@ def _tell(asked: _Pass, progress: Progress) -> Part[None]:
     number, count = asked.number, asked.count
     if count is not None:
         method = {} if asked.grouping is None else {"method": asked.grouping.method}
-        yield from note(
-            f"round-{number}/tally",
-            events.TALLY_COMPUTED,
-            round=number,
-            **count.record(),
-            **method,
-            excluded=excluded(asked.replies),
-        )
-    yield from note(
-        f"round-{number}/close",
-        events.ROUND_CLOSED,
-        round=number,
+        tally = {**count.record(), **method, "excluded": excluded(asked.replies)}
+        yield from note(f"round-{number}/tally", TallyComputed(round=number, tally=tally))
+    yield from tell_close(
+        number,
+        asked.replies,
         motion=asked.meeting.motion,
-        stances={},
-        ballots={reply.who: reply.values["ballot"] for reply in asked.replies},
         counts=_counts(count),
-        consensus=None,
-        progress=progress.record(),
-        effective_participants=count.effective if count else 0,
+        progress=progress,
+        details={"ballots": {reply.who: reply.values["ballot"] for reply in asked.replies}},
     )
 
 
@@ -200,28 +191,26 @@ def _counts(count: PollCount | None) -> dict[str, Json] | None:
 
 
 def _outcome(poll: _Poll, ending: Ending, count: PollCount | None) -> Outcome:
-    meeting = poll.meeting
     completed = ending.stopped_by is StopReason.COMPLETED
     leader = count.leader if count and completed else None
-    result, completeness = result_of_count(
-        meeting, ending, poll.replies, decided=leader is not None
-    )
-    # A group's title is one respondent's wording of what several said, not a given option.
-    source = "synthesis" if poll.output == "recommendation" else "option"
-    return Outcome(
-        result=result,
-        stopped_by=ending.stopped_by,
-        completeness=completeness,
-        decision=leader,
-        decision_source=source if leader else None,
-        decided_by=DecidedBy("poll", poll.output, poll.question) if leader else None,
-        effective_participants=count.effective if count else 0,
-        dissents=_dissents(poll, count, leader) + ending.dissents(),
+    found = Found(
         numbers_name="poll",
         numbers=_numbers(poll, count),
-        findings=_findings(poll, ending),
-        degradation=_degradation(poll, ending, decided=leader is not None),
+        heard=[asked.replies for asked in poll.passes],
+        decision=None if leader is None else (leader, _source(poll)),
+        decided_by=DecidedBy("poll", poll.output, poll.question),
+        effective=count.effective if count else 0,
+        dissents=_dissents(poll, count, leader) + gate_dissents(ending.closing),
+        findings=_findings(poll),
+        counted=poll.replies,
+        weaknesses=_weaknesses(poll),
     )
+    return outcome_of(poll.meeting, ending, found)
+
+
+def _source(poll: _Poll) -> DecisionSource:
+    # A group's title is one respondent's wording of what several said, not a given option.
+    return "synthesis" if poll.output == "recommendation" else "option"
 
 
 def _dissents(poll: _Poll, count: PollCount | None, leader: str | None) -> tuple[Dissent, ...]:
@@ -236,7 +225,7 @@ def _numbers(poll: _Poll, count: PollCount | None) -> dict[str, Json]:
     return poll_numbers(poll.meeting, poll.replies, count, method)
 
 
-def _findings(poll: _Poll, ending: Ending) -> dict[str, Json]:
+def _findings(poll: _Poll) -> dict[str, Json]:
     """The first pass beside the latest. Where there was one, nobody could change position."""
     changed = flips([poll_positions(asked.replies, poll.output) for asked in poll.passes])
     return {
@@ -245,7 +234,6 @@ def _findings(poll: _Poll, ending: Ending) -> dict[str, Json]:
         "flips": [flip.record() for flip in changed],
         "unexplained_flips": len(changed),
         "reservations": [],
-        **ending.findings(),
     }
 
 
@@ -257,11 +245,10 @@ def _view(asked: _Pass) -> dict[str, Json] | None:
     return {**count.record(), **counted, "consensus": None}
 
 
-def _degradation(poll: _Poll, ending: Ending, *, decided: bool) -> tuple[Degradation, ...]:
-    found = missing_replies(asked.replies for asked in poll.passes)
-    if poll.last is not None and poll.last.secretary_failed is not None:
-        found += (Degradation("grouped_by_wording", detail=poll.last.secretary_failed),)
-    return found + unconfirmed(poll.meeting, ending, decided=decided)
+def _weaknesses(poll: _Poll) -> tuple[Degradation, ...]:
+    if poll.last is None or poll.last.secretary_failed is None:
+        return ()
+    return (Degradation("grouped_by_wording", detail=poll.last.secretary_failed),)
 
 
 def _usual_seats(rules: Mapping[str, Json]) -> int:
@@ -281,4 +268,5 @@ FORMAT = Format(
     fills_roles=True,
     uses=frozenset({"options", "criteria"}),
     package=__package__,
+    record=PollRecord(),
 )

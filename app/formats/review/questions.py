@@ -28,8 +28,8 @@ from app.formats.review.objections import Objection, ObjectionRegister, Raised, 
 from app.formats.review.replies import MOST_POINT_CHARACTERS, AuthorReading, CriticReading
 from app.formats.review.reviewing import AUTHOR, CRITIC, ReviewRound
 from app.formats.shared.arbitrating import Matter, accept_or_reject, plan_ruling
+from app.formats.shared.closing import plan_closing
 from app.formats.shared.format import PlannedAsk, longest, since_resuming, usual_rounds
-from app.formats.shared.rounds import plan_closing
 
 _AUTHOR = "review/author"
 _CRITIC = "review/critic"

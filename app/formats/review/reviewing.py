@@ -67,8 +67,11 @@ class ReviewRound:
 
     def view(self) -> dict[str, Json]:
         """The round as the record sets the first and the last one side by side."""
+        return {"round": self.number, **self.counted()}
+
+    def counted(self) -> dict[str, Json]:
+        """What a review counts in a round."""
         return {
-            "round": self.number,
             "criteria": dict(self.results),
             "open_objections": open_counts(self.register),
         }

@@ -14,16 +14,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.domain.meeting import events
+from app.domain.meeting.events import (
+    ObjectionRaised,
+    ObjectionReopened,
+    ObjectionResolved,
+    ProgressStalled,
+)
 from app.domain.meeting.meeting import Meeting
 from app.domain.meeting.outcome import (
-    Completeness,
     DecidedBy,
     DecisionSource,
     Outcome,
     StopReason,
     first_to_count,
 )
+from app.domain.operation.terms import OperationStatus
 from app.domain.rounds.progress import Stall, StallKind
 from app.domain.steps import Conversation, Part, Save, Saved, Stopped, consult, gather, note, save
 from app.domain.values import Json
@@ -38,20 +43,13 @@ from app.formats.review.questions import (
     questions_to_critics,
     synthesis_variables,
 )
+from app.formats.review.record import ReviewRecord
 from app.formats.review.reviewing import AUTHOR, ReviewRound, close_round, stall_kind
 from app.formats.shared.arbitrating import ACCEPT, ArbitrationResult, arbitrate_if_open
+from app.formats.shared.ending import Ending, Found, close, gate_dissents, outcome_of
 from app.formats.shared.format import Format, in_turn
-from app.formats.shared.rounds import (
-    Ending,
-    Notes,
-    close,
-    degradation,
-    result_after,
-    stops_met,
-    tell_stall,
-    until_stopped,
-    usable,
-)
+from app.formats.shared.round_events import tell_close, tell_start
+from app.formats.shared.stops import stops_met, tell_stall, until_stopped, usable
 
 _SAVE = "save"
 _LOOKED_FOR = ("evidence", "reader", "risk", "omission")
@@ -123,15 +121,15 @@ def _tell_wait(review: _Review, saved: Saved) -> Part[None]:
         wait = Stall(
             StallKind.EXTERNAL_WAIT,
             len(review.rounds),
-            operation=saved.operation["id"],
-            owner=saved.operation["owner"],
-            next_check_at=saved.operation["next_check_at"],
+            operation=saved.operation.id,
+            owner=saved.operation.owner,
+            next_check_at=saved.operation.next_check_at,
         )
-        yield from note(f"{_SAVE}/stalled", events.PROGRESS_STALLED, **wait.record())
+        yield from note(f"{_SAVE}/stalled", ProgressStalled(stall=wait))
 
 
 def _handed_over(saved: Saved) -> bool:
-    return saved.operation["state"] == "handed_over"
+    return saved.operation.state is OperationStatus.HANDED_OVER
 
 
 def _work(review: _Review) -> Part[StopReason]:
@@ -145,7 +143,7 @@ def _work(review: _Review) -> Part[StopReason]:
 
 def _hold_round(review: _Review) -> Part[ReviewRound]:
     number, meeting, before = len(review.rounds) + 1, review.meeting, review.last
-    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number)
+    yield from tell_start(number)
     written = yield from consult(question_to_author(meeting, before, review.draft))
     if written.usable:
         review.draft = written.values["draft"]
@@ -157,33 +155,25 @@ def _hold_round(review: _Review) -> Part[ReviewRound]:
     closed = close_round(meeting, review.rounds, written, judged)
     for done in closed.changes.values():
         yield from _tell(closed, done)
-    yield from note(
-        f"round-{number}/close",
-        events.ROUND_CLOSED,
-        **closed.view(),
-        motion=None,
-        stances={},
-        counts=None,
-        consensus=None,
-        progress=closed.progress.record(),
-        effective_participants=usable(closed),
+    yield from tell_close(
+        number, closed.replies, progress=closed.progress, details=closed.counted()
     )
     return closed
 
 
 def _tell(closed: ReviewRound, done: Changes) -> Part[None]:
     """An event for each objection that a critic has raised, closed or reopened."""
-    told = (
-        ("raised", events.OBJECTION_RAISED, done.raised),
-        ("resolved", events.OBJECTION_RESOLVED, done.closed),
-        ("reopened", events.OBJECTION_REOPENED, done.reopened),
+    changes = (
+        ("raised", ObjectionRaised, done.raised),
+        ("resolved", ObjectionResolved, done.closed),
+        ("reopened", ObjectionReopened, done.reopened),
     )
     by_id = {objection.id: objection for objection in closed.register.objections}
-    for word, type_, ids in told:
+    for word, kind, ids in changes:
         for id_ in ids:
-            objection = by_id[id_].record()
-            content = {**objection, "raised_in": objection["round"], "round": closed.number}
-            yield from note(f"round-{closed.number}/{id_}/{word}", type_, **content)
+            objection = by_id[id_]
+            told = {**objection.record(), "raised_in": objection.round, "round": closed.number}
+            yield from note(f"round-{closed.number}/{id_}/{word}", kind.of(told))
 
 
 def _stop_after(review: _Review) -> Part[StopReason | None]:
@@ -212,25 +202,19 @@ def _stall(review: _Review) -> Stall:
 def _outcome(review: _Review, ending: Ending, settled: ArbitrationResult) -> Outcome:
     meeting, last = review.meeting, review.last
     decided = ending.stopped_by in (StopReason.COMPLETED, StopReason.RULING)
-    result, completeness = result_after(meeting, ending, decided=decided)
-    if decided and review.saved is not None and not review.saved.confirmed:
-        completeness = Completeness.PARTIAL
-    decision, source = _decision(review, settled) if decided else (None, None)
-    return Outcome(
-        result=result,
-        stopped_by=ending.stopped_by,
-        completeness=completeness,
-        decision=decision,
-        decision_source=source,
-        decided_by=(settled.decided_by or _by_rule(meeting)) if decided else None,
-        effective_participants=usable(last) if last else 0,
-        dissents=open_dissents(review.register) + ending.dissents(),
-        synthesis=ending.synthesis,
+    found = Found(
         numbers_name="review",
         numbers=_numbers(review),
-        findings=_findings(review, settled) | settled.findings() | ending.findings(),
-        degradation=degradation(meeting, review.rounds, Notes(), ending),
+        heard=[round_.replies for round_ in review.rounds],
+        decision=_decision(review, settled) if decided else None,
+        decided_by=settled.decided_by or _by_rule(meeting),
+        effective=usable(last) if last else 0,
+        dissents=open_dissents(review.register) + gate_dissents(ending.closing),
+        stalled=_stall(review) if review.rounds else None,
+        findings=_findings(review),
+        partial=review.saved is not None and not review.saved.confirmed,
     )
+    return outcome_of(meeting, ending, found, settled)
 
 
 def _decision(review: _Review, settled: ArbitrationResult) -> tuple[str, DecisionSource]:
@@ -263,16 +247,19 @@ def _saved(review: _Review) -> dict[str, Json]:
     owner and a date, so it is waited for and no stall (PROTOCOLS 11, ``external_wait``)."""
     if review.saved is None:
         return {"operation": None, "external_wait": None}
-    operation = dict(review.saved.operation)
-    wait = {"operation": operation["id"]} | {f: operation[f] for f in ("owner", "next_check_at")}
-    return {"operation": operation, "external_wait": wait if _handed_over(review.saved) else None}
+    saved = review.saved.operation
+    wait: dict[str, Json] = {
+        "operation": saved.id,
+        "owner": saved.owner,
+        "next_check_at": saved.next_check_at,
+    }
+    waits = wait if _handed_over(review.saved) else None
+    return {"operation": saved.record(), "external_wait": waits}
 
 
-def _findings(review: _Review, settled: ArbitrationResult) -> dict[str, Json]:
+def _findings(review: _Review) -> dict[str, Json]:
     rounds = review.rounds
-    stalled = {"stalled": _stall(review).record()} if settled.stalled else {}
     return {
-        **stalled,
         "baseline": rounds[0].view() if rounds else None,
         "final": rounds[-1].view() if rounds else None,
     }
@@ -299,4 +286,5 @@ FORMAT = Format(
     delivers=True,
     uses=frozenset({"arbiter", "materials", "criteria"}),
     package=__package__,
+    record=ReviewRecord(),
 )

@@ -17,8 +17,9 @@ from app.domain.values import Json
 from app.formats.roundtable.findings import StanceRound
 from app.formats.roundtable.stance import Stance, StanceReading
 from app.formats.shared.arbitrating import Matter, accept_or_reject, plan_ruling
+from app.formats.shared.closing import plan_closing
 from app.formats.shared.format import PlannedAsk, longest, seen_by, usual_rounds
-from app.formats.shared.rounds import MOST_QUOTED_CHARACTERS, plan_closing
+from app.formats.shared.notes import MOST_QUOTED_CHARACTERS
 
 _ASK = "roundtable/ask"
 COMPRESS = "roundtable/compress"

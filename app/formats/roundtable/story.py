@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.meeting import events
 from app.domain.meeting.meeting import Meeting, labels
-from app.domain.meeting.outcome import DecidedBy, DecisionSource, Outcome, StopReason
+from app.domain.meeting.outcome import (
+    DecidedBy,
+    DecisionSource,
+    Outcome,
+    StopReason,
+)
 from app.domain.replies.reading import Reply
 from app.domain.rounds.consensus import Consensus
 from app.domain.rounds.progress import FIRST_ROUND, Progress, stance_progress
 from app.domain.rounds.summary import extractive_summary
-from app.domain.steps import Conversation, Part, gather, note
+from app.domain.steps import Conversation, Part, gather
 from app.domain.values import Json
 from app.formats.roundtable.findings import StanceRound, dissents, findings, numbers
 from app.formats.roundtable.questions import (
@@ -30,22 +34,15 @@ from app.formats.roundtable.questions import (
     questions,
     synthesis_variables,
 )
+from app.formats.roundtable.record import RoundtableRecord
 from app.formats.roundtable.stance import Stance
 from app.formats.roundtable.tally import StanceTally
 from app.formats.shared.arbitrating import REJECT, ArbitrationResult, arbitrate_if_open
+from app.formats.shared.ending import Ending, Found, close, gate_dissents, outcome_of
 from app.formats.shared.format import Format, in_turn
-from app.formats.shared.rounds import (
-    Ending,
-    Notes,
-    close,
-    compress,
-    degradation,
-    result_after,
-    split_found,
-    stop_after,
-    until_stopped,
-    usable,
-)
+from app.formats.shared.notes import Notes, compress
+from app.formats.shared.round_events import tell_close, tell_start
+from app.formats.shared.stops import same_split, stop_after, until_stopped, usable
 
 _PERSPECTIVES = ("builder", "operator", "sceptic", "user", "steward")
 
@@ -119,19 +116,17 @@ def _talk(table: _Table) -> Part[StopReason]:
 def _hold_round(table: _Table) -> Part[StanceRound]:
     number = len(table.rounds) + 1
     motion = table.motion
-    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
+    yield from tell_start(number, motion)
     replies = yield from gather(*questions(table.meeting, motion, table.notes.summary, table.last))
     closed = StanceRound(motion, replies, _tally(replies), _progress(table.last, replies))
-    yield from note(
-        f"round-{number}/close",
-        events.ROUND_CLOSED,
-        round=number,
+    yield from tell_close(
+        number,
+        replies,
         motion=motion,
         stances=closed.stances,
         counts=closed.tally.counts(),
         consensus=closed.tally.consensus.value,
-        progress=closed.progress.record(),
-        effective_participants=usable(closed),
+        progress=closed.progress,
     )
     return closed
 
@@ -153,28 +148,21 @@ def _taken(replies: Sequence[Reply]) -> dict[str, str]:
 def _outcome(table: _Table, ending: Ending, settled: ArbitrationResult) -> Outcome:
     last = table.last
     decided = ending.stopped_by in (StopReason.CONSENSUS, StopReason.RULING)
-    result, completeness = result_after(table.meeting, ending, decided=decided)
-    agreed = _decision(table, ending.synthesis) if decided else (None, None)
-    decision, source = settled.decision or agreed
-    return Outcome(
-        result=result,
-        stopped_by=ending.stopped_by,
-        completeness=completeness,
-        consensus=table.consensus.value,
-        decision=decision,
-        decision_source=source,
-        decided_by=(settled.decided_by or _decided_by(table)) if decided else None,
-        effective_participants=usable(last) if last else 0,
-        dissents=dissents(last, lost=_lost_side(settled)) + ending.dissents(),
-        synthesis=ending.synthesis,
+    lost = dissents(last, lost=_lost_side(settled))
+    found = Found(
         numbers_name="tally",
         numbers=numbers(table.rounds, len(table.meeting.seats)),
-        findings=findings(table.rounds)
-        | split_found(settled, table.rounds, table.meeting)
-        | settled.findings()
-        | ending.findings(),
-        degradation=degradation(table.meeting, table.rounds, table.notes, ending),
+        heard=[round_.replies for round_ in table.rounds],
+        decision=(settled.decision or _decision(table, ending.synthesis)) if decided else None,
+        decided_by=(settled.decided_by or _decided_by(table)) if decided else None,
+        consensus=table.consensus.value,
+        effective=usable(last) if last else 0,
+        dissents=lost + gate_dissents(ending.closing),
+        stalled=same_split(table.rounds, table.meeting),
+        findings=findings(table.rounds),
+        summed_by_code=table.notes.by_code,
     )
+    return outcome_of(table.meeting, ending, found, settled)
 
 
 def _decision(table: _Table, synthesis: Mapping[str, Json] | None) -> tuple[str, DecisionSource]:
@@ -204,4 +192,6 @@ FORMAT = Format(
     usual_seats=lambda rules: 3,
     uses=frozenset({"arbiter", "options"}),
     package=__package__,
+    record=RoundtableRecord(),
+    by_default=True,
 )

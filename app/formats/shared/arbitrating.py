@@ -66,9 +66,6 @@ class ArbitrationResult:
         """What the arbiter decided; None if it decided nothing."""
         return None if self.choice is None else (self.choice.text, "ruling")
 
-    def findings(self) -> dict[str, Json]:
-        return {} if self.ruling is None else {"ruling": self.ruling.record()}
-
 
 def arbitrate_if_open(
     meeting: Meeting, stopped_by: StopReason, round_: int, matter: Matter

@@ -1,14 +1,13 @@
-"""How formats come to their end: the drafted synthesis, drawn from the closing reserve."""
+"""What is asked at the end, out of the closing reserve: the synthesis, and its confirmation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from app.domain.ending.completion_gate import ATTEMPTS, Close, CompletionReading, GateStatus
-from app.domain.meeting.events import COMPLETION_CLOSED
+from app.domain.meeting.events import CompletionClosed
 from app.domain.meeting.meeting import SECRETARY, Meeting, Seat
-from app.domain.meeting.outcome import Completeness, Degradation, Result, StopReason
 from app.domain.replies.quoting import MOST_TEXT_CHARACTERS
 from app.domain.replies.reading import Reply
 from app.domain.replies.text import clean
@@ -67,27 +66,6 @@ def wanted_by(meeting: Meeting, reasons: Mapping[str, str]) -> list[dict[str, Js
     return [{"label": meeting.label(who), "text": reason} for who, reason in reasons.items()]
 
 
-def result_of(stopped_by: StopReason) -> tuple[Result, Completeness]:
-    """What a meeting that decided nothing ends as (PROTOCOLS 11, outcome)."""
-    if stopped_by is StopReason.CANCELLATION:
-        return Result.CANCELLED, Completeness.PARTIAL
-    if stopped_by in (StopReason.AGENTS_UNAVAILABLE, StopReason.ERROR):
-        return Result.FAILED, Completeness.PARTIAL
-    if stopped_by is StopReason.RULING_EXPIRED:
-        return Result.UNDECIDED, Completeness.COMPLETE
-    return Result.UNDECIDED, Completeness.PARTIAL
-
-
-def missing_replies(rounds: Iterable[Sequence[Reply]]) -> tuple[Degradation, ...]:
-    """Which seats gave no usable reply, and in which rounds."""
-    silent: dict[str, list[int]] = {}
-    for replies in rounds:
-        for reply in replies:
-            if not reply.usable:
-                silent.setdefault(reply.who, []).append(reply.round)
-    return tuple(Degradation("no_reply", (who,), tuple(in_)) for who, in_ in silent.items())
-
-
 @dataclass(frozen=True, slots=True)
 class GatePassed:
     """How the completion gate closed, at which asking, and the text that it closed on."""
@@ -144,8 +122,8 @@ def pass_gate(
         text = revised
         attempt += 1
     passed = GatePassed(text, action, attempt)
-    closed = {"round": after_round, **passed.record()}
-    yield from note(f"{key}/closed", COMPLETION_CLOSED, **closed)
+    closed = CompletionClosed.of({"round": after_round, **passed.record()})
+    yield from note(f"{key}/closed", closed)
     return passed
 
 
@@ -198,3 +176,24 @@ def plan_gate(meeting: Meeting, draft: str) -> tuple[PlannedAsk, ...]:
     variables = _confirm_variables(meeting, meeting.seats[-1], draft, ATTEMPTS, reason)
     most = seats * ATTEMPTS * (1 + nudges)
     return (PlannedAsk(_CONFIRM, {**variables, "nudged": True}, seats, most),)
+
+
+def plan_closing(
+    meeting: Meeting, template: str, variables: Mapping[str, Json]
+) -> tuple[PlannedAsk, ...]:
+    """The requests of the closing; ``variables`` are of the largest size they can have."""
+    first: dict[str, Json] = {**variables, "draft": "", "reasons": []}
+    planned = (PlannedAsk(template, first, 1, 1, SECRETARY),)
+    if meeting.completion_gate is None:
+        return planned
+    reason: dict[str, Json] = {
+        "label": meeting.label(meeting.seats[-1].name),
+        "text": longest(MOST_TEXT_CHARACTERS),
+    }
+    draft = longest(MOST_SYNTHESIS_CHARACTERS)
+    again = {**variables, "draft": draft, "reasons": [reason] * len(meeting.seats)}
+    return (
+        *planned,
+        PlannedAsk(template, again, 0, 1, SECRETARY),
+        *plan_gate(meeting, draft),
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from app.domain.errors import Fault
 from app.domain.meeting.meeting import Meeting, Seat
 from app.domain.steps import Conversation, Office
 from app.domain.values import Json
+from app.formats.shared.record import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,10 @@ class Format:
     there by these rules when a caller names nobody. ``faults`` says what is wrong with a
     meeting beyond what the types of its fields can say. ``gated`` formats pass the completion
     gate unless a caller says otherwise. One that ``delivers`` saves what it makes at the meeting's
-    destination; of the others the decision record goes there. ``uses`` are the request's fields
-    that other formats have no use for. ``package`` is the folder that holds its templates and the
-    words of its records.
+    destination, and its numbers tell under ``operation`` how that stood at the end; of the others
+    the decision record goes there. ``uses`` are the request's fields that other formats have no use
+    for. ``package`` is the folder that holds its templates and the words of its records, ``record``
+    its part of them. ``by_default`` marks the one format that is held where a caller names none.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Format:
     delivers: bool = False
     uses: frozenset[str] = frozenset()
     package: str | None = None
+    record: Record = field(default_factory=Record)
+    by_default: bool = False
 
     @property
     def templates(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from app.domain.meeting.events import DECISION_FIELDS
 from app.formats.shared.format import Format
 
 
@@ -19,8 +20,11 @@ class Registry(Mapping[str, Format]):
             self.register(format_)
 
     def register(self, format_: Format) -> None:
-        """Raises ``ValueError`` for a version that is there already."""
+        """Raises ``ValueError`` for a version that is there already, and for a name under which a
+        decision's record holds something else."""
         key = (format_.name, format_.version)
+        if format_.name in DECISION_FIELDS:
+            raise ValueError(f"A format cannot be called {format_.name}.")
         if key in self._by_version:
             raise ValueError(f"There are two formats {format_.name} of version {format_.version}.")
         self._by_version[key] = format_
@@ -28,6 +32,11 @@ class Registry(Mapping[str, Format]):
     def version(self, name: str, version: int) -> Format | None:
         """The format that a meeting of this version is held by; None where it is not at hand."""
         return self._by_version.get((name, version))
+
+    @property
+    def default(self) -> str:
+        """The name of the format that is held where a caller names none."""
+        return next(each.name for each in self.versions if each.by_default)
 
     @property
     def versions(self) -> tuple[Format, ...]:

@@ -104,6 +104,10 @@ class Rules:
             return DEFAULT_THRESHOLD[self.protocol]
         return self.threshold
 
+    def passed_by(self, share: Fraction) -> bool:
+        """Whether the share is over the bar, or at it where that is enough."""
+        return share > self.bar or (share == self.bar and self.protocol not in STRICT)
+
     def quorum_needed(self, seats: int) -> int:
         """How many seats must take part; a share of the seats is rounded up."""
         if isinstance(self.quorum, int):
@@ -206,69 +210,117 @@ def cast_ballot(seat: Seat, values: Mapping[str, Json]) -> Ballot:
 def count(rules: Rules, options: Sequence[str], ballots: Sequence[Ballot], seats: int) -> Tally:
     """Count a vote of ``seats`` seated voters, each with at most one of the ``ballots``."""
     cast = [ballot for ballot in ballots if not ballot.abstained]
-    first = Counter(ballot.choice for ballot in cast)
-    votes = {option: first[option] for option in options}
-    rounds: tuple[RunOffRound, ...] = ()
-    tied: tuple[str, ...] = ()
-    if rules.protocol is Protocol.RANKED:
-        rounds, tied = run_off(options, [ballot.ranking for ballot in cast])
-        sums = {option: Fraction(rounds[-1].counts.get(option, 0)) for option in options}
-        total = sum(sums.values(), Fraction(0))
-    else:
-        sums, total = _sums(rules, votes, cast)
-    leaders = top(sums)
-    best = sums[leaders[0]] / total if leaders else Fraction(0)
-    # Two options at exactly half each are a tie too, though neither passes a strict threshold.
-    if len(leaders) > 1 and best >= rules.bar:
-        tied = tied or leaders
-    missing = len(ballots) < rules.quorum_needed(seats)
-    refused = len(ballots) > len(cast) and not rules.abstention_accepted
-    over = best > rules.bar or (best == rules.bar and rules.protocol not in STRICT)
-    if missing or refused:
-        reason = Reason.QUORUM if missing else Reason.ABSTENTION
-    elif tied:
-        reason = Reason.TIE
-    else:
-        reason = Reason.PASSED if leaders and over else Reason.BELOW_THRESHOLD
+    abstained = tuple(sorted(ballot.voter for ballot in ballots if ballot.abstained))
+    held = _held(rules, options, cast)
+    leaders = top(held.sums)
+    best = held.sums[leaders[0]] / held.total if leaders else None
+    tied = held.tied or _tied_leaders(rules, leaders, best)
+    reason = _refused(rules, len(ballots), len(abstained), seats) or _result(rules, best, tied)
     return Tally(
         rules=rules,
         seats=seats,
         cast=len(cast),
-        abstained=tuple(sorted(ballot.voter for ballot in ballots if ballot.abstained)),
-        votes=votes,
-        sums=sums,
-        total=total,
+        abstained=abstained,
+        votes=_votes(options, cast),
+        sums=held.sums,
+        total=held.total,
         reason=reason,
-        passed=next(iter(leaders), None) if reason is Reason.PASSED else None,
+        passed=leaders[0] if reason is Reason.PASSED else None,
         leaders=leaders,
         tied=tied,
-        run_off=rounds,
-        condorcet=condorcet_winner([ballot.ranking for ballot in cast], options)
-        if rounds
-        else None,
+        run_off=held.run_off,
+        condorcet=held.condorcet,
     )
 
 
-def _sums(
-    rules: Rules, votes: Mapping[str, int], cast: Sequence[Ballot]
-) -> tuple[dict[str, Fraction], Fraction]:
-    if rules.protocol is not Protocol.WEIGHTED:
-        return {option: Fraction(n) for option, n in votes.items()}, Fraction(len(cast))
-    # Integers over one common denominator: ten thousand additions of Fractions are slow.
-    certain = [ballot.confidence or Fraction(0) for ballot in cast]
-    of_weight = math.lcm(*(ballot.weight.denominator for ballot in cast))
-    of_confidence = math.lcm(*(confidence.denominator for confidence in certain))
-    points = dict.fromkeys(votes, 0)
-    weights = 0
-    for ballot, confidence in zip(cast, certain, strict=True):
-        weight = ballot.weight.numerator * (of_weight // ballot.weight.denominator)
-        weights += weight
-        sure = confidence.numerator * (of_confidence // confidence.denominator)
-        points[ballot.choice or ""] += weight * sure
-    sums = {option: Fraction(n, of_weight * of_confidence) for option, n in points.items()}
-    if rules.normalize == "expressed":
-        return sums, sum(sums.values(), Fraction(0))
-    return sums, Fraction(weights, of_weight)
+def _refused(rules: Rules, present: int, abstained: int, seats: int) -> Reason | None:
+    """Why nothing is decided whatever the shares are, if so (PROTOCOLS 7, quorum, abstentions)."""
+    if present < rules.quorum_needed(seats):
+        return Reason.QUORUM
+    if abstained and not rules.abstention_accepted:
+        return Reason.ABSTENTION
+    return None
+
+
+def _result(rules: Rules, best: Fraction | None, tied: Sequence[str]) -> Reason:
+    """What the shares come to; ``best`` is the leaders' share, None where nobody leads."""
+    if tied:
+        return Reason.TIE
+    passed = best is not None and rules.passed_by(best)
+    return Reason.PASSED if passed else Reason.BELOW_THRESHOLD
+
+
+def _tied_leaders(rules: Rules, leaders: tuple[str, ...], best: Fraction | None) -> tuple[str, ...]:
+    """Several leaders that reach the threshold keep each other from passing.
+
+    Two options at exactly half each are a tie too, though neither passes a strict threshold.
+    """
+    reached = best is not None and best >= rules.bar
+    return leaders if reached and len(leaders) > 1 else ()
+
+
+# --- what each option holds ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What each option holds, and of how much; of a run-off its counts too, and their tie."""
+
+    sums: Mapping[str, Fraction]
+    total: Fraction
+    run_off: tuple[RunOffRound, ...] = ()
+    tied: tuple[str, ...] = ()
+    condorcet: str | None = None
+
+
+def _held(rules: Rules, options: Sequence[str], cast: Sequence[Ballot]) -> _Held:
+    if rules.protocol is Protocol.RANKED:
+        return _held_in_run_off(options, cast)
+    if rules.protocol is Protocol.WEIGHTED:
+        return _held_by_weight(rules.normalize, options, cast)
+    votes = _votes(options, cast)
+    return _Held({option: Fraction(n) for option, n in votes.items()}, Fraction(len(cast)))
+
+
+def _votes(options: Sequence[str], cast: Sequence[Ballot]) -> dict[str, int]:
+    """How many chose each option; of rankings, the first places."""
+    chosen = Counter(ballot.choice for ballot in cast)
+    return {option: chosen[option] for option in options}
+
+
+def _held_in_run_off(options: Sequence[str], cast: Sequence[Ballot]) -> _Held:
+    rankings = [ballot.ranking for ballot in cast]
+    rounds, tied = run_off(options, rankings)
+    last = rounds[-1].counts
+    sums = {option: Fraction(last.get(option, 0)) for option in options}
+    winner = condorcet_winner(rankings, options)
+    return _Held(sums, Fraction(sum(last.values())), rounds, tied, winner)
+
+
+def _held_by_weight(normalize: Normalize, options: Sequence[str], cast: Sequence[Ballot]) -> _Held:
+    """The weighted scores (PROTOCOLS 7), and what they are divided by.
+
+    They are added up as integers over common denominators: ten thousand additions of Fractions
+    are slow.
+    """
+    weights, of_weight = _over_one_denominator([ballot.weight for ballot in cast])
+    sure, of_sure = _over_one_denominator([ballot.confidence or Fraction(0) for ballot in cast])
+    scores = dict.fromkeys(options, 0)
+    for ballot, weight, confidence in zip(cast, weights, sure, strict=True):
+        scores[ballot.choice or ""] += weight * confidence
+    sums = {option: Fraction(score, of_weight * of_sure) for option, score in scores.items()}
+    if normalize == "expressed":
+        return _Held(sums, sum(sums.values(), Fraction(0)))
+    return _Held(sums, Fraction(sum(weights), of_weight))
+
+
+def _over_one_denominator(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    """The numerators over the least common denominator, and that denominator."""
+    denominator = math.lcm(*(value.denominator for value in values))
+    return [value.numerator * (denominator // value.denominator) for value in values], denominator
+
+
+# --- experts ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

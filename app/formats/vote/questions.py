@@ -16,8 +16,8 @@ from app.domain.steps import Ask
 from app.domain.values import Json
 from app.formats.shared.arbitrating import Matter, plan_ruling
 from app.formats.shared.closing import plan_gate
-from app.formats.shared.counted import heaviest_option, most_shown
 from app.formats.shared.format import PlannedAsk, longest, seen_by
+from app.formats.shared.planning import heaviest_option, most_shown
 from app.formats.shared.shuffling import shuffled
 from app.formats.vote.arguments import RebuttalReading, answers_the_others, shown_to
 from app.formats.vote.balloting import Balloting

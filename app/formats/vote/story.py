@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.domain.ending.cut_short import cut_short
-from app.domain.meeting import events
+from app.domain.meeting.events import TallyComputed
 from app.domain.meeting.meeting import Meeting
 from app.domain.meeting.outcome import (
     DecidedBy,
     DecisionSource,
-    Degradation,
     Outcome,
     Result,
     StopReason,
@@ -27,13 +25,20 @@ from app.domain.replies.reading import Reply
 from app.domain.steps import Conversation, Part, gather, note
 from app.domain.values import Json
 from app.formats.shared.arbitrating import ArbitrationResult, arbitrate_if_open
-from app.formats.shared.closing import missing_replies
-from app.formats.shared.counted import confirm, result_of_count, unconfirmed
-from app.formats.shared.format import Format, in_turn
-from app.formats.shared.rounds import (
+from app.formats.shared.ending import (
     Ending,
+    Found,
+    confirm_count,
+    gate_dissents,
+    outcome_of,
+    without_decision,
+)
+from app.formats.shared.format import Format, in_turn
+from app.formats.shared.round_events import tell_close, tell_start
+from app.formats.shared.stops import (
+    cut_short,
     rounds_used_up,
-    split_found,
+    same_split,
     stop_after,
     until_stopped,
 )
@@ -53,6 +58,7 @@ from app.formats.vote.questions import (
     matter_for_arbiter,
     plan,
 )
+from app.formats.vote.record import VoteRecord
 from app.formats.vote.rules import VoteRules, ladder, revotes, vote_faults
 
 _PERSPECTIVES = ("maker", "keeper", "user", "payer", "doubter")
@@ -103,9 +109,11 @@ def hold(meeting: Meeting) -> Conversation:
     vote = _Vote(meeting, Rules.read(meeting.rules))
     stopped_by = yield from until_stopped(_decide(vote))
     vote.settled = yield from _arbitrate(vote, stopped_by)
-    ending = Ending(vote.settled.stopped_by)
+    ending = Ending(vote.settled.stopped_by, counts=True)
     if vote.chosen is not None:
-        ending = yield from confirm(meeting, vote.chosen, len(vote.ballots), ending.stopped_by)
+        ending = yield from confirm_count(
+            meeting, vote.chosen, len(vote.ballots), ending.stopped_by
+        )
     return _outcome(vote, ending)
 
 
@@ -148,7 +156,7 @@ def _hold_ballot(vote: _Vote, *, talked: bool) -> Part[StopReason | None]:
     """
     number, meeting = len(vote.ballots) + 1, vote.meeting
     motion = meeting.motion
-    yield from note(f"round-{number}/start", events.ROUND_STARTED, round=number, motion=motion)
+    yield from tell_start(number, motion)
     if talked:
         asks = deliberation_questions(meeting, vote.ballots[-1])
         vote.talks.append((yield from gather(*asks)))
@@ -197,20 +205,15 @@ def _talk_it_over(vote: _Vote, *, experts: bool) -> Part[StopReason | None]:
 
 def _tell(vote: _Vote, held: Balloting) -> Part[None]:
     number = held.number
-    yield from note(
-        f"round-{number}/tally", events.TALLY_COMPUTED, round=number, **held.tally.record()
-    )
-    yield from note(
-        f"round-{number}/close",
-        events.ROUND_CLOSED,
-        round=number,
+    tally = TallyComputed(round=number, tally=held.tally.record())
+    yield from note(f"round-{number}/tally", tally)
+    yield from tell_close(
+        number,
+        held.replies,
         motion=vote.meeting.motion,
-        stances={},
-        ballots=held.cast,
         counts=held.counts,
-        consensus=None,
-        progress=held.progress.record(),
-        effective_participants=held.effective,
+        progress=held.progress,
+        details={"ballots": held.cast},
     )
 
 
@@ -231,25 +234,35 @@ def _arbitrate(vote: _Vote, stopped_by: StopReason) -> Part[ArbitrationResult]:
 
 
 def _outcome(vote: _Vote, ending: Ending) -> Outcome:
-    decided = ending.stopped_by in _DECIDED
     last = vote.last
-    counted = last.replies if last else ()
-    result, completeness = result_of_count(vote.meeting, ending, counted, decided=decided)
-    chosen = vote.chosen if decided else None
-    return Outcome(
-        result=result,
-        stopped_by=ending.stopped_by,
-        completeness=completeness,
-        decision=chosen,
-        decision_source=_source(vote) if chosen else None,
-        decided_by=_decided_by(vote) if chosen else None,
-        effective_participants=last.effective if last else 0,
-        dissents=(vote_dissents(last, chosen) if last and chosen else ()) + ending.dissents(),
+    chosen = vote.chosen if ending.stopped_by in _DECIDED else None
+    lost = vote_dissents(last, chosen) if last and chosen else ()
+    found = Found(
         numbers_name="tally",
         numbers=vote_numbers(vote.meeting, vote.ballots, vote.steps),
-        findings=_findings(vote, ending, result),
-        degradation=_degradation(vote, ending),
+        heard=_heard(vote),
+        decision=None if chosen is None else (chosen, _source(vote)),
+        decided_by=_decided_by(vote),
+        effective=last.effective if last else 0,
+        dissents=lost + gate_dissents(ending.closing),
+        stalled=same_split(vote.ballots, vote.meeting),
+        findings=_findings(vote, undecided=chosen is None and _is_open(ending.stopped_by)),
+        counted=last.replies if last else (),
+        weaknesses=vote_degradation(vote.ballots, vote.talks),
     )
+    return outcome_of(vote.meeting, ending, found, vote.settled)
+
+
+def _is_open(stopped_by: StopReason) -> bool:
+    """Whether somebody may still decide it: it was neither cancelled nor kept from being held."""
+    return without_decision(stopped_by)[0] is Result.UNDECIDED
+
+
+def _heard(vote: _Vote) -> list[list[Reply]]:
+    """Who abstained where that is not accepted was heard all the same."""
+    return [
+        [reply for reply in held.replies if not refused_abstention(reply)] for held in vote.ballots
+    ]
 
 
 def _source(vote: _Vote) -> DecisionSource:
@@ -265,22 +278,11 @@ def _decided_by(vote: _Vote) -> DecidedBy:
     return DecidedBy("vote", vote.rules.protocol.value, question)
 
 
-def _findings(vote: _Vote, ending: Ending, result: Result) -> dict[str, Json]:
+def _findings(vote: _Vote, *, undecided: bool) -> dict[str, Json]:
     found = vote_findings(vote.meeting, vote.ballots)
-    found |= split_found(vote.settled, vote.ballots, vote.meeting)
-    found |= vote.settled.findings() | ending.findings()
-    if vote.last is not None and result is Result.UNDECIDED:
+    if vote.last is not None and undecided:
         found["handoff"] = handoff(vote.meeting, vote.last, escalated=vote.escalated)
     return found
-
-
-def _degradation(vote: _Vote, ending: Ending) -> tuple[Degradation, ...]:
-    silent = missing_replies(
-        [reply for reply in held.replies if not refused_abstention(reply)] for held in vote.ballots
-    )
-    own = vote_degradation(vote.ballots, vote.talks)
-    decided = ending.stopped_by in _DECIDED
-    return silent + own + unconfirmed(vote.meeting, ending, decided=decided)
 
 
 FORMAT = Format(
@@ -295,4 +297,5 @@ FORMAT = Format(
     fewest_seats=2,
     uses=frozenset({"arbiter", "options", "domains"}),
     package=__package__,
+    record=VoteRecord(),
 )

@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.ending.completion_gate import (
-    Action,
     Asked,
     Close,
     Closed,
     CompletionReading,
+    GateAction,
+    GateHappening,
     GateState,
     GateStatus,
-    Happening,
+    GateWait,
     Nudge,
     Nudged,
     Revise,
     Signal,
     SignalKind,
-    Wait,
     decide,
     gate_faults,
 )
@@ -46,16 +46,16 @@ def revision(who: str, seconds: float) -> Signal:
     return Signal(who, SignalKind.NEEDS_REVISION, f"{who} misses costs", at(seconds))
 
 
-def after(seconds: float, *happenings: Happening, gate: CompletionGate = GATE) -> Action:
+def after(seconds: float, *happenings: GateHappening, gate: CompletionGate = GATE) -> GateAction:
     return decide(GateState.of(gate, [Asked(WHO, START), *happenings]), at(seconds))
 
 
-def status(action: Action) -> GateStatus | None:
+def status(action: GateAction) -> GateStatus | None:
     return action.status if isinstance(action, Close) else None
 
 
 def test_it_waits_for_the_fallback_at_first() -> None:
-    assert after(1) == Wait(at(120))
+    assert after(1) == GateWait(at(120))
 
 
 def test_two_completions_within_the_window_close_it() -> None:
@@ -79,18 +79,18 @@ def test_a_repeated_signal_refreshes_its_time() -> None:
 
 
 def test_the_silent_are_nudged_after_the_first_completion() -> None:
-    assert after(11, complete("ann", 10)) == Wait(at(40))
+    assert after(11, complete("ann", 10)) == GateWait(at(40))
     assert after(40, complete("ann", 10)) == Nudge(("ben", "cy"))
 
 
 def test_nobody_is_nudged_twice_for_the_same_silence() -> None:
-    assert after(41, complete("ann", 10), Nudged(("ben", "cy"), at(40))) == Wait(at(70))
+    assert after(41, complete("ann", 10), Nudged(("ben", "cy"), at(40))) == GateWait(at(70))
 
 
 def test_a_completion_that_leaves_the_window_is_nudged_again() -> None:
     nudged = Nudged(("ben", "cy"), at(40))
     assert after(70, complete("ann", 10), nudged) == Nudge(("ann",))
-    assert after(71, complete("ann", 10), nudged, Nudged(("ann",), at(70))) == Wait(at(130))
+    assert after(71, complete("ann", 10), nudged, Nudged(("ann",), at(70))) == GateWait(at(130))
 
 
 def test_one_that_wants_a_revision_is_not_nudged() -> None:
@@ -110,7 +110,7 @@ def test_no_completion_closes_it_incomplete() -> None:
 
 
 def test_a_revision_waits_until_all_have_answered() -> None:
-    assert isinstance(after(12, revision("ben", 12)), Wait)
+    assert isinstance(after(12, revision("ben", 12)), GateWait)
     action = after(20, complete("ann", 10), revision("ben", 12), revision("cy", 20))
     reasons = {"ben": "ben misses costs", "cy": "cy misses costs"}
     assert action == Revise(("ann",), reasons, at(20))
@@ -135,7 +135,7 @@ def test_who_changes_its_mind_counts_by_its_last_word() -> None:
 
 def test_after_one_revision_it_is_asked_again_and_then_closed_incomplete() -> None:
     first = (revision("ann", 1), complete("ben", 2), revision("cy", 3), Asked(WHO, at(10)))
-    assert after(11, *first) == Wait(at(130))
+    assert after(11, *first) == GateWait(at(130))
     assert status(after(13, *first, complete("ann", 12), complete("cy", 13)))
     second = (revision("ann", 12), complete("ben", 13), revision("cy", 14))
     action = after(14, *first, *second)
@@ -164,7 +164,7 @@ def test_strangers_do_not_count() -> None:
 def test_a_closed_gate_stays_closed() -> None:
     closed = Closed(GateStatus.SINGLE, at(130))
     late = (complete("ann", 10), closed, complete("ben", 131), Asked(WHO, at(140)))
-    assert after(9999, *late) == Wait(None)
+    assert after(9999, *late) == GateWait(None)
 
 
 def test_more_completions_than_seats_are_a_fault() -> None:
@@ -194,7 +194,7 @@ SIGNALS = st.builds(
 @given(st.lists(SIGNALS, max_size=10))
 def test_it_closes_at_most_once_whatever_the_order_of_signals(signals: list[Signal]) -> None:
     """Plays a meeting against a clock that only the gate's own actions move."""
-    log: list[Happening] = [Asked(WHO, START)]
+    log: list[GateHappening] = [Asked(WHO, START)]
     pending = sorted(signals, key=lambda signal: signal.at)
     now, closes, revisions, steps = START, 0, 0, 0
     while True:
@@ -202,9 +202,9 @@ def test_it_closes_at_most_once_whatever_the_order_of_signals(signals: list[Sign
         assert steps < 200
         action = decide(GateState.of(GATE, log), now)
         match action:
-            case Wait(None):
+            case GateWait(None):
                 break
-            case Wait(until):
+            case GateWait(until):
                 assert until is not None
                 assert until > now
                 now = min(until, pending[0].at) if pending else until

@@ -1,7 +1,9 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 
+from app.domain.meeting.events import DecisionRecorded
 from app.domain.meeting.outcome import (
     Completeness,
     DecidedBy,
@@ -9,9 +11,9 @@ from app.domain.meeting.outcome import (
     Result,
     StopReason,
     first_to_count,
-    outcome_record,
     overtaken_by_cancellation,
 )
+from app.domain.rounds.progress import Stall, StallKind
 
 ORDER = [
     "cancellation",
@@ -57,19 +59,28 @@ def test_a_cancel_that_came_first_takes_the_decision_away_and_keeps_the_facts() 
 
 
 def test_the_outcome_is_found_again_among_the_findings() -> None:
+    """As a decision is recorded now, and as it was recorded with everything side by side."""
     outcome = _decided()
-    decision = {
+    nested = DecisionRecorded(outcome=outcome, format="roundtable", spent={})
+    flat = {
         **outcome.record(),
         **outcome.findings,
         "numbers_name": outcome.numbers_name,
         "degradation": [],
         "spent": {},
     }
-    assert outcome_record(decision) == {**outcome.record(), "stalled": None}
+    for record in (nested.record(), flat):
+        found = DecisionRecorded.of(record).outcome
+        assert found == outcome
+        assert found.record() == {**outcome.record(), "stalled": None}
 
 
 def test_the_outcome_says_how_the_talk_stalled() -> None:
-    outcome = _decided()
-    stalled = {"kind": "stalemate", "round": 3, "rounds_without_progress": 2}
-    decision = {**outcome.record(), "stalled": stalled, "numbers_name": outcome.numbers_name}
-    assert outcome_record(decision)["stalled"] == stalled
+    stall = Stall(StallKind.STALEMATE, 3, 2)
+    outcome = replace(_decided(), stalled=stall)
+    nested = DecisionRecorded(outcome=outcome, format="roundtable", spent={})
+    beside = {"numbers_name": outcome.numbers_name, "degradation": [], "spent": {}}
+    for record in (nested.record(), {**outcome.record(), **beside}):
+        found = DecisionRecorded.of(record).outcome
+        assert found.stalled == stall
+        assert found.record()["stalled"] == stall.record()

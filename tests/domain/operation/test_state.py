@@ -23,7 +23,6 @@ from app.domain.operation.state import (
     is_news,
 )
 from app.domain.operation.terms import (
-    Action,
     Check,
     Checked,
     Confirmed,
@@ -34,13 +33,14 @@ from app.domain.operation.terms import (
     GiveUp,
     HandedOver,
     HandOver,
-    Happening,
     Look,
     Operation,
+    OperationAction,
+    OperationHappening,
     OperationStatus,
+    OperationWait,
     Replaced,
     Sent,
-    Wait,
     Write,
     WriteAnswer,
     Written,
@@ -77,11 +77,11 @@ def looked(look: Look, seconds: float = 0, wait: float | None = None) -> Checked
     return Checked(at(seconds), Finding(look, version=version, retry_after=wait))
 
 
-def state(*happenings: Happening) -> OperationState:
+def state(*happenings: OperationHappening) -> OperationState:
     return OperationState.of(OPERATION, happenings)
 
 
-def then(seconds: float, *happenings: Happening) -> Action:
+def then(seconds: float, *happenings: OperationHappening) -> OperationAction:
     return decide(state(*happenings), at(seconds))
 
 
@@ -119,7 +119,7 @@ def test_refused_for_good_is_failed() -> None:
 
 
 @pytest.mark.parametrize("answer", [(), (written(UNCLEAR, 1),)])
-def test_a_lost_answer_is_followed_by_a_look(answer: tuple[Happening, ...]) -> None:
+def test_a_lost_answer_is_followed_by_a_look(answer: tuple[OperationHappening, ...]) -> None:
     """With ``Written`` missing the process was killed: the log knows only that it was sent."""
     assert isinstance(then(1, sent(), *answer), Check)
 
@@ -131,7 +131,7 @@ def test_a_lost_write_that_was_stored_is_confirmed_without_a_second_one() -> Non
 def test_with_nothing_there_it_is_written_again_after_a_pause_and_one_more_look() -> None:
     lost = (sent(), written(UNCLEAR, 1), looked(ABSENT, 1))
     assert state(*lost).status is OperationStatus.UNKNOWN
-    assert then(1, *lost) == Wait(at(1.5))
+    assert then(1, *lost) == OperationWait(at(1.5))
     assert isinstance(then(1.5, *lost), Check)
     again = then(1.5, *lost, looked(ABSENT, 1.5))
     assert again == Write(only_if_absent=True, patience_seconds=10)
@@ -139,15 +139,17 @@ def test_with_nothing_there_it_is_written_again_after_a_pause_and_one_more_look(
 
 def test_the_pause_that_was_asked_for_is_kept() -> None:
     lost = (sent(), written(UNCLEAR, 1, wait=7), looked(ABSENT, 1))
-    assert then(1, *lost) == Wait(at(8))
-    assert then(2, sent(), written(STORED, 1), looked(NO_ANSWER, 2, wait=9)) == Wait(at(11))
-    assert then(1, sent(), written(DEFERRED, 1, wait=99)) == Wait(at(30))
+    assert then(1, *lost) == OperationWait(at(8))
+    assert then(2, sent(), written(STORED, 1), looked(NO_ANSWER, 2, wait=9)) == OperationWait(
+        at(11)
+    )
+    assert then(1, sent(), written(DEFERRED, 1, wait=99)) == OperationWait(at(30))
 
 
 def test_something_else_there_after_a_lost_answer_is_unknown_while_ours_may_land() -> None:
     lost = (sent(), written(UNCLEAR, 1))
     assert state(*lost, looked(DIFFERENT, 1)).status is OperationStatus.UNKNOWN
-    assert then(1, *lost, looked(DIFFERENT, 1)) == Wait(at(1.5))
+    assert then(1, *lost, looked(DIFFERENT, 1)) == OperationWait(at(1.5))
     late = state(*lost, looked(DIFFERENT, LANDING_SECONDS))
     assert (late.status, late.reason) == (OperationStatus.FAILED, "Something else is there.")
 
@@ -171,7 +173,7 @@ def test_what_is_read_right_after_a_write_may_be_stale() -> None:
     stale = (*ACKNOWLEDGED, saw(OTHERS, 1))
     assert state(*stale).status is OperationStatus.UNKNOWN
     assert state(*stale).reason == "Something else is there."
-    assert then(1, *stale) == Wait(at(1.5))
+    assert then(1, *stale) == OperationWait(at(1.5))
     assert state(*stale, saw(OTHERS, 2)).status is OperationStatus.UNKNOWN
     assert state(*stale, looked(SAME, 2)).status is OperationStatus.CONFIRMED
 
@@ -186,7 +188,7 @@ def test_the_same_thing_seen_again_at_the_check_deadline_has_failed() -> None:
 def test_seen_only_once_before_the_deadline_passed_it_is_looked_at_once_more() -> None:
     quick = replace(OPERATION, check_deadline_seconds=0.5)
     once = OperationState.of(quick, (*ACKNOWLEDGED, saw(OTHERS, 1)))
-    assert decide(once, at(1)) == Wait(at(1.5))
+    assert decide(once, at(1)) == OperationWait(at(1.5))
     assert isinstance(decide(once, at(1.5)), Check)
     assert once.after(saw(OTHERS, 1.5)).status is OperationStatus.FAILED
     again = once.after(saw(sha256_of(b"x"), 1.5))
@@ -216,7 +218,7 @@ def test_an_acknowledged_write_that_is_not_there_is_looked_for_not_repeated() ->
     for fate in (STORED, ACCEPTED):
         told = (sent(), written(fate, 1), looked(ABSENT, 1))
         assert state(*told).status is OperationStatus.UNKNOWN
-        assert then(1, *told) == Wait(at(1.5))
+        assert then(1, *told) == OperationWait(at(1.5))
         assert isinstance(then(9, *told), Check)
         assert state(*told, looked(ABSENT, LANDING_SECONDS + 1)).status is OperationStatus.FAILED
 
@@ -229,7 +231,7 @@ def test_what_is_in_the_way_and_not_there_is_the_answer_itself() -> None:
 @pytest.mark.parametrize("fate", [DEFERRED, UNSENT])
 def test_what_surely_was_not_stored_is_sent_again_without_a_look(fate: Fate) -> None:
     first = (sent(), written(fate, 1, "no way"))
-    assert then(1, *first) == Wait(at(1.5))
+    assert then(1, *first) == OperationWait(at(1.5))
     assert then(1.5, *first) == Write(only_if_absent=False, patience_seconds=10)
     assert state(*first).status is OperationStatus.REQUESTED
     assert then(30, *first) == GiveUp("no way")
@@ -273,16 +275,20 @@ def test_one_that_passed_while_the_process_was_down_is_looked_at_first() -> None
 
 
 def test_it_never_waits_past_its_deadline() -> None:
-    assert then(1, sent(), written(UNCLEAR, 1, wait=600), looked(ABSENT, 1)) == Wait(at(30))
+    assert then(1, sent(), written(UNCLEAR, 1, wait=600), looked(ABSENT, 1)) == OperationWait(
+        at(30)
+    )
 
 
 HANDED = (sent(), written(UNCLEAR, 1), looked(NO_ANSWER, 30), HandedOver(at(30), at(330)))
 
 
 def test_handed_over_it_is_only_looked_at() -> None:
-    assert then(31, *HANDED) == Wait(at(330))
+    assert then(31, *HANDED) == OperationWait(at(330))
     assert isinstance(then(330, *HANDED), Check)
-    assert then(331, *HANDED, looked(NO_ANSWER, 330)) == Wait(at(330 + 2 * LANDING_SECONDS))
+    assert then(331, *HANDED, looked(NO_ANSWER, 330)) == OperationWait(
+        at(330 + 2 * LANDING_SECONDS)
+    )
     assert state(*HANDED, looked(SAME, 40)).status is OperationStatus.CONFIRMED
     assert state(*HANDED, looked(ABSENT, 40)).status is OperationStatus.HANDED_OVER
     assert state(*HANDED, looked(ABSENT, 330)).status is OperationStatus.FAILED
@@ -290,13 +296,13 @@ def test_handed_over_it_is_only_looked_at() -> None:
 
 
 def test_looks_after_the_hand_over_come_to_an_end() -> None:
-    happenings: list[Happening] = [*HANDED]
+    happenings: list[OperationHappening] = [*HANDED]
     now, looks = at(30), 0
     while True:
         match decide(state(*happenings), now):
-            case Wait(None):
+            case OperationWait(None):
                 break
-            case Wait(until):
+            case OperationWait(until):
                 assert until is not None
                 assert now < until <= now + timedelta(days=1)
                 now = until
@@ -316,7 +322,9 @@ def test_looks_that_were_asked_for_move_no_schedule() -> None:
     after = state(*HANDED, *[asked] * (MOST_LATE_LOOKS + 1))
     assert (after.next_check, after.checks) == (at(330), 0)
     assert after.reason == "It answered 500."
-    assert then(331, *HANDED, asked, looked(NO_ANSWER, 330)) == Wait(at(330 + 2 * LANDING_SECONDS))
+    assert then(331, *HANDED, asked, looked(NO_ANSWER, 330)) == OperationWait(
+        at(330 + 2 * LANDING_SECONDS)
+    )
 
 
 def test_a_look_that_shows_what_was_known_is_no_news() -> None:
@@ -331,13 +339,13 @@ def test_a_look_that_shows_what_was_known_is_no_news() -> None:
 
 def test_however_long_its_check_deadline_is_the_looks_stay_few() -> None:
     week = replace(OPERATION, check_deadline_seconds=7 * 86_400)
-    happenings: list[Happening] = [sent(), written(UNCLEAR, 1)]
+    happenings: list[OperationHappening] = [sent(), written(UNCLEAR, 1)]
     now = at(1)
     for looks in range(200):
         match decide(OperationState.of(week, happenings), now):
             case Check():
                 happenings.append(Checked(now, Finding(NO_ANSWER)))
-            case Wait(until):
+            case OperationWait(until):
                 assert until is not None
                 now = until
             case HandOver():
@@ -358,7 +366,7 @@ def test_a_confirmed_one_over_which_an_earlier_one_lands_is_handed_over_again() 
     after = state(*CONFIRMED, over)
     assert (after.status, after.there_instead) == (OperationStatus.HANDED_OVER, "op_0")
     assert (after.version, after.reason) == (None, "What is there was saved by op_0.")
-    assert then(10, *CONFIRMED, over) == Wait(at(9 + LANDING_SECONDS))
+    assert then(10, *CONFIRMED, over) == OperationWait(at(9 + LANDING_SECONDS))
     late = 9 + LANDING_SECONDS
     assert isinstance(then(late, *CONFIRMED, over), Check)
     gone = state(*CONFIRMED, over, saw(OTHERS, late, ours="op_0"))
@@ -400,7 +408,7 @@ def test_only_writes_that_left_are_counted() -> None:
 SECONDS = st.integers(0, 1_000)
 ANSWERS = st.builds(WriteAnswer, st.sampled_from(Fate), st.just("why"), st.none() | SECONDS)
 FINDINGS = st.builds(Finding, st.sampled_from(Look), st.just(""), st.none(), st.none() | SECONDS)
-HAPPENINGS: st.SearchStrategy[Happening] = st.one_of(
+HAPPENINGS: st.SearchStrategy[OperationHappening] = st.one_of(
     st.builds(Sent, SECONDS.map(at)),
     st.builds(Written, SECONDS.map(at), ANSWERS),
     st.builds(Checked, SECONDS.map(at), FINDINGS),
@@ -411,7 +419,9 @@ REPLACED = st.builds(Replaced, SECONDS.map(at), st.just("op_0"), st.booleans())
 
 
 @given(st.lists(HAPPENINGS, max_size=12), HAPPENINGS, SECONDS)
-def test_ends_stay(happenings: list[Happening], more: Happening, seconds: int) -> None:
+def test_ends_stay(
+    happenings: list[OperationHappening], more: OperationHappening, seconds: int
+) -> None:
     before = state(*happenings)
     if before.ended:
         assert before.after(more) == before
@@ -420,7 +430,7 @@ def test_ends_stay(happenings: list[Happening], more: Happening, seconds: int) -
 
 @given(st.lists(HAPPENINGS, max_size=12), HAPPENINGS)
 def test_unknown_never_turns_back_into_requested(
-    happenings: list[Happening], more: Happening
+    happenings: list[OperationHappening], more: OperationHappening
 ) -> None:
     before = state(*happenings)
     if before.status is not OperationStatus.REQUESTED:
@@ -431,7 +441,7 @@ def test_unknown_never_turns_back_into_requested(
 
 @given(st.lists(HAPPENINGS, max_size=8), SECONDS)
 def test_no_write_follows_an_open_one_without_a_look_that_found_nothing(
-    happenings: list[Happening], seconds: int
+    happenings: list[OperationHappening], seconds: int
 ) -> None:
     before = state(*happenings)
     if isinstance(decide(before, at(seconds)), Write) and before.open_since is not None:
@@ -439,9 +449,11 @@ def test_no_write_follows_an_open_one_without_a_look_that_found_nothing(
         assert before.checked.finding.look is ABSENT
 
 
-def play(answers: Iterator[WriteAnswer | None], findings: Iterator[Finding]) -> list[Happening]:
+def play(
+    answers: Iterator[WriteAnswer | None], findings: Iterator[Finding]
+) -> list[OperationHappening]:
     """What a coordinator would do until the hand-over or the end, with a clock that jumps."""
-    log: list[Happening] = []
+    log: list[OperationHappening] = []
     now = START
     for _ in range(500):
         action = decide(state(*log), now)
@@ -455,7 +467,7 @@ def play(answers: Iterator[WriteAnswer | None], findings: Iterator[Finding]) -> 
             case Check():
                 now += timedelta(seconds=0.25)
                 log.append(Checked(now, next(findings)))
-            case Wait(until):
+            case OperationWait(until):
                 assert until is None or until > now
                 if until is None or state(*log).status is OperationStatus.HANDED_OVER:
                     return log
@@ -506,7 +518,7 @@ def test_every_run_ends_and_writes_again_only_when_it_may(
 
 
 @given(st.lists(HAPPENINGS | REPLACED, max_size=10))
-def test_what_happened_can_be_written_and_read_back(happenings: list[Happening]) -> None:
+def test_what_happened_can_be_written_and_read_back(happenings: list[OperationHappening]) -> None:
     kept = [(json.dumps(happening_record(each)), each.at) for each in happenings]
     assert [happening_read(json.loads(text), when) for text, when in kept] == happenings
 
@@ -527,7 +539,11 @@ def test_half_a_log_then_the_rest_equals_all_of_it() -> None:
 
 def test_every_state_takes_every_happening() -> None:
     moments = [HANDED, (), (sent(),), (sent(), written(UNCLEAR)), (sent(), written(REFUSED))]
-    happenings: list[Happening] = [sent(5), HandedOver(at(5), at(9)), GivenUp(at(5), "why")]
+    happenings: list[OperationHappening] = [
+        sent(5),
+        HandedOver(at(5), at(9)),
+        GivenUp(at(5), "why"),
+    ]
     happenings += [written(fate, 5) for fate in Fate] + [looked(look, 5) for look in Look]
     for before, happening in product(moments, happenings):
         decide(state(*before, happening), at(6))
@@ -603,7 +619,7 @@ def test_what_callers_see_of_it() -> None:
     ],
 )
 def test_what_may_be_there_is_unknown_and_what_surely_is_not_has_failed(
-    so_far: tuple[Happening, ...], status: OperationStatus
+    so_far: tuple[OperationHappening, ...], status: OperationStatus
 ) -> None:
     before = state(*so_far)
     last = cut_short(before, at(5), "It was cancelled.")
@@ -616,5 +632,5 @@ def test_what_may_be_there_is_unknown_and_what_surely_is_not_has_failed(
 @pytest.mark.parametrize(
     "so_far", [(sent(), looked(SAME)), (sent(), written(REFUSED)), HANDED], ids=str
 )
-def test_what_is_settled_is_not_cut_short(so_far: tuple[Happening, ...]) -> None:
+def test_what_is_settled_is_not_cut_short(so_far: tuple[OperationHappening, ...]) -> None:
     assert cut_short(state(*so_far), at(5), "It was cancelled.") is None

@@ -87,7 +87,7 @@ def test_every_member_ranks_the_others_answers_under_shuffled_letters() -> None:
 
 def test_the_letters_are_recorded_before_anybody_ranks() -> None:
     held = ended()
-    _, second = held.told(events.ROUND_STARTED)
+    _, second = held.told(events.RoundStarted.type)
     assert second["letters"] == {
         name: shuffled_letters("mtg_0001", name, NAMES[:3]) for name in NAMES[:3]
     }
@@ -103,7 +103,7 @@ def test_rank_self_shows_a_member_its_own_answer_too() -> None:
 
 def test_mean_ranks_are_computed_from_the_ballots() -> None:
     held = ended(answer=answers(prefers=("ben", "ann", "cy")))
-    (tally,) = held.told(events.TALLY_COMPUTED)
+    (tally,) = held.told(events.TallyComputed.type)
     ranks = [(mean["author"], mean["mean_rank"], mean["reviews"]) for mean in tally["ranks"]]
     assert ranks == [("ben", 1.0, 2), ("ann", 1.5, 2), ("cy", 2.0, 2)]
     assert (tally["best"], tally["rankings"], tally["answers"]) == (["ben"], 3, 3)
@@ -125,7 +125,7 @@ def test_the_chair_gets_the_answers_with_their_mean_ranks_best_first() -> None:
 def test_a_member_without_an_answer_is_not_ranked_and_ranks_all_the_same() -> None:
     held = ended(answer=answers(silent={"cy": (1,)}))
     assert [ask.who for ask in held.asked("council/rank")] == ["ann", "ben", "cy"]
-    (tally,) = held.told(events.TALLY_COMPUTED)
+    (tally,) = held.told(events.TallyComputed.type)
     assert {mean["author"] for mean in tally["ranks"]} == {"ann", "ben"}
     outcome = held.ended
     assert outcome.effective_participants == 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.meeting.events import Event
+from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Language, Limits
 from app.domain.replies.reading import ReplyStatus
 from app.domain.steps import Ask, Note
@@ -55,7 +55,7 @@ def _recorded(log: Log, conversation_of: Callable[[Log], Any]) -> list[Event]:
         step = next(conversation)
         while True:
             if isinstance(step, Note):
-                log.add(step.type, **step.content)
+                log.tell(step.content)
                 step = conversation.send(None)
             else:
                 step = conversation.send(tuple(log.reply_to(ask) for ask in step.asks))
@@ -94,7 +94,10 @@ def test_a_deadlock_is_the_finding() -> None:
     page = decision_markdown(log)
     assert "## Candidates for whoever decides" in page
     assert "- Participant B, operator: operator's proposal of round 2" in page
-    assert decision_json(log)["candidates"][2].startswith("Participant C, sceptic: ")
+    assert decision_json(log)["candidates"][2] == {
+        "id": "Participant C",
+        "text": "sceptic's proposal of round 2",
+    }
     split = minutes_markdown(held("A8 B9 C9"))
     assert "no answer dominates" in split
     assert "More than half" not in split

@@ -89,7 +89,7 @@ class TestConvergence:
         assert outcome.decided_by.kind == "consensus"
         assert outcome.numbers["converged_on"] == B
         assert outcome.dissents == ()
-        assert len(held.told(events.ROUND_CLOSED)) == 3
+        assert len(held.told(events.RoundClosed.type)) == 3
 
     def test_it_may_come_in_round_two(self) -> None:
         assert debate("C9 C8 C8", rounds=5).ended.decision == "cy's proposal of round 2"
@@ -109,7 +109,7 @@ class TestConvergence:
         )
         assert held.ended.result is Result.UNDECIDED
         assert held.ended.effective_participants == 2
-        assert held.told(events.ROUND_CLOSED)[-1]["stances"] == {"ann": A, "ben": A}
+        assert held.told(events.RoundClosed.type)[-1]["stances"] == {"ann": A, "ben": A}
 
     def test_the_first_proposal_counts_where_nothing_was_refined(self) -> None:
         bare = "BACKS: Participant A\nCONFIDENCE: 9"
@@ -166,7 +166,7 @@ class TestRoundOne:
 
 class TestWhatIsTold:
     def test_a_round_by_label_and_confidence(self) -> None:
-        first, second = debate("A8 A7 -").told(events.ROUND_CLOSED)
+        first, second = debate("A8 A7 -").told(events.RoundClosed.type)
         assert first["stances"] == {"ann": A, "ben": B, "cy": C}
         assert first["confidences"] == {}
         assert first["counts"] == {A: 1, B: 1, C: 1}
@@ -290,7 +290,7 @@ class TestProgress:
     def test_two_rounds_with_the_same_split_stall(self) -> None:
         held = debate(*self.same, rounds=9)
         assert held.ended.stopped_by is StopReason.NO_PROGRESS
-        assert held.told(events.PROGRESS_STALLED) == [Stall(StallKind.STALEMATE, 3, 2).record()]
+        assert held.told(events.ProgressStalled.type) == [Stall(StallKind.STALEMATE, 3, 2).record()]
         assert held.ended.numbers["deadlock"]["kind"] == "stalemate"
 
     def test_a_confidence_band_is_progress(self) -> None:
@@ -411,11 +411,11 @@ class TestHistory:
     def test_full_asks_no_secretary_between_rounds(self) -> None:
         held = debate("A9 B9 C9")
         assert held.asked("debate/compress") == []
-        assert held.told(events.SUMMARY_UPDATED) == []
+        assert held.told(events.SummaryUpdated.type) == []
 
     def test_rolling_tells_each_summary(self) -> None:
         held = hold(meeting("debate", rules={"history": "rolling"}, rounds=2), debaters("A9 B9 C9"))
-        (told,) = held.told(events.SUMMARY_UPDATED)
+        (told,) = held.told(events.SummaryUpdated.type)
         assert (told["summary"], told["source"]) == ("They talked.", "secretary")
         assert told["motion"] is None  # a debate has no motion to restate
 
@@ -424,7 +424,7 @@ class TestHistory:
             meeting("debate", rules={"history": "rolling"}),
             debaters("A9 B7 -", "A9 B9 C9", secretary={"compress": ReplyStatus.ERROR}),
         )
-        first, second = held.told(events.SUMMARY_UPDATED)
+        first, second = held.told(events.SummaryUpdated.type)
         assert first["source"] == "extractive"
         assert first["summary"].split("\n")[0] == f"{A} [{A}]: ann's first proposal"
         assert second["summary"].split("\n") == [
@@ -478,8 +478,9 @@ class TestGate:
     def test_closes_on_the_synthesis(self) -> None:
         held = self.held(self.confirmed)
         assert held.ended.completeness is Completeness.COMPLETE
-        assert held.ended.findings["completion"]["completed_by"] == ["ann", "ben"]
-        assert held.told(events.COMPLETION_CLOSED)[0]["status"] == "consensus_complete"
+        assert held.ended.completion is not None
+        assert held.ended.completion["completed_by"] == ["ann", "ben"]
+        assert held.told(events.CompletionClosed.type)[0]["status"] == "consensus_complete"
 
     def test_a_revision_redrafts_with_the_reasons(self) -> None:
         held = self.held(Revise((), WANTING, DUE), self.confirmed)
@@ -534,7 +535,7 @@ def test_stopped_at_each_step(history: str, key: str, stop: StopReason) -> None:
     assert outcome.decision is outcome.decided_by is outcome.decision_source is None
     talked = not key.startswith("round-1/ask")
     assert (outcome.synthesis is not None) is (talked and not cancelled)
-    assert outcome.numbers["rounds"] == len(held.told(events.ROUND_CLOSED))
+    assert outcome.numbers["rounds"] == len(held.told(events.RoundClosed.type))
     assert outcome.numbers["deadlock"] is None
 
 

@@ -128,13 +128,13 @@ def test_one_pass_and_what_it_tells() -> None:
     given = [binary("YES", "cheap", confidence=4), binary("YES", "fast", confidence=9)]
     found = held("binary", *given, binary("NO", "risky"))
     assert row(found.ended) == decided("YES")
-    assert [note.type for note in found.notes] == [
-        events.ROUND_STARTED,
-        events.TALLY_COMPUTED,
-        events.ROUND_CLOSED,
+    assert [note.content.type for note in found.notes] == [
+        events.RoundStarted.type,
+        events.TallyComputed.type,
+        events.RoundClosed.type,
     ]
     assert [ask.key for ask in found.asks] == [f"round-1/ask/r{n}" for n in range(3)]
-    (closed,) = found.told(events.ROUND_CLOSED)
+    (closed,) = found.told(events.RoundClosed.type)
     assert closed["counts"] == {"YES": 2, "NO": 1}
     assert closed["ballots"]["r2"] == {"answer": "NO", "reasons": ["risky"]}
     assert [a["reason"] for a in found.ended.numbers["arguments"]["YES"]] == ["fast", "cheap"]
@@ -231,7 +231,7 @@ def test_the_secretary_says_which_belong_together() -> None:
     found = grouped('{"groups": [[0, 1, 3], [2]]}')
     assert row(found.ended) == decided("Wait", "synthesis")
     assert found.ended.numbers["method"] == "secretary"
-    assert found.told(events.TALLY_COMPUTED)[0]["method"] == "secretary"
+    assert found.told(events.TallyComputed.type)[0]["method"] == "secretary"
     (ask,) = found.asked("secretary/group")
     assert (ask.office, ask.closing) == ("secretary", True)
     assert [(r["number"], r["title"]) for r in ask.variables["recommendations"]] == [

@@ -43,7 +43,7 @@ def ended(*given: Any, **fields: Any) -> Held:
 
 
 def stall(held: Held) -> dict[str, Any]:
-    (told,) = held.told(events.PROGRESS_STALLED)
+    (told,) = held.told(events.ProgressStalled.type)
     return dict(told)
 
 
@@ -91,14 +91,14 @@ def test_objections_are_told_as_they_are_raised_resolved_and_reopened() -> None:
         {"ben": judged(objection(point="gone again"))},
         limits=Limits(rounds=3),
     )
-    raised = held.told(events.OBJECTION_RAISED)
+    raised = held.told(events.ObjectionRaised.type)
     assert [(o["id"], o["critic"], o["round"], o["support"]) for o in raised] == [
         ("obj-1", "ben", 1, "supported"),
         ("obj-2", "cy", 2, "supported"),
     ]
-    (resolved,) = held.told(events.OBJECTION_RESOLVED)
+    (resolved,) = held.told(events.ObjectionResolved.type)
     assert (resolved["id"], resolved["round"], resolved["state"]) == ("obj-1", 2, "closed")
-    (reopened,) = held.told(events.OBJECTION_REOPENED)
+    (reopened,) = held.told(events.ObjectionReopened.type)
     assert (reopened["id"], reopened["round"], reopened["reopened_in"]) == ("obj-1", 3, [3])
 
 
@@ -251,7 +251,7 @@ def test_progress_is_what_was_closed_supported_or_judged_otherwise() -> None:
         {"ann": written("The owner is Dee, at last."), "cy": judged(objection("never said"))},
         rounds=3,
     )
-    reasons = [closed["progress"]["reasons"] for closed in held.told(events.ROUND_CLOSED)]
+    reasons = [closed["progress"]["reasons"] for closed in held.told(events.RoundClosed.type)]
     assert reasons == [
         ["first_round"],
         ["objection_closed:obj-1", "new_evidence:obj-2", "criterion_changed:c2"],
@@ -293,7 +293,8 @@ def test_a_gate_that_does_not_close_leaves_the_decision_and_makes_the_record_par
     incomplete = Close(GateStatus.INCOMPLETE, (), {"cy": "costs"}, datetime(2026, 1, 1, tzinfo=UTC))
     outcome = hold(review(completion_gate=CompletionGate()), rounds({}), gate=(incomplete,)).ended
     assert (outcome.result, outcome.completeness) == (Result.DECIDED, Completeness.PARTIAL)
-    assert outcome.findings["completion"]["reasons"] == {"cy": "costs"}
+    assert outcome.completion is not None
+    assert outcome.completion["reasons"] == {"cy": "costs"}
 
 
 # --- the record ---------------------------------------------------------------------------------

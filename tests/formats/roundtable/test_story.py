@@ -56,7 +56,7 @@ def test_vector(letters: str, consensus: str) -> None:
     held = hold(meeting("roundtable", len(letters), rounds=1, motion="Do it."), table(letters))
     outcome = held.ended
     assert outcome.consensus == consensus
-    assert held.told(events.ROUND_CLOSED)[0]["consensus"] == consensus
+    assert held.told(events.RoundClosed.type)[0]["consensus"] == consensus
     reached = consensus != "NO_CONSENSUS"
     assert (outcome.result is Result.DECIDED) is reached
     assert outcome.stopped_by is (StopReason.CONSENSUS if reached else StopReason.ROUNDS)
@@ -79,7 +79,7 @@ class TestMotion:
 
     def test_each_round_records_the_motion_that_it_judged(self) -> None:
         held = hold(meeting("roundtable"), table("DAA", "AAA"))
-        judged = [closed["motion"] for closed in held.told(events.ROUND_CLOSED)]
+        judged = [closed["motion"] for closed in held.told(events.RoundClosed.type)]
         assert judged == ["One repository or several?", "Use one repository for a trial quarter."]
         assert held.ended.decision == judged[-1]
         assert held.ended.decision_source == "motion"
@@ -119,7 +119,7 @@ class TestSummary:
         held = hold(
             meeting("roundtable"), table("DNA", "AAA", secretary={"compress": ReplyStatus.TIMEOUT})
         )
-        told = held.told(events.SUMMARY_UPDATED)[0]
+        told = held.told(events.SummaryUpdated.type)[0]
         assert told["source"] == "extractive"
         assert told["reason"] == "No reply."
         assert told["summary"].split("\n") == [
@@ -157,7 +157,7 @@ def test_stopped_at_each_step(key: str, stop: StopReason) -> None:
     assert outcome.decision is outcome.decided_by is outcome.decision_source is None
     talked = not key.startswith("round-1/ask")
     assert (outcome.synthesis is not None) is (talked and not cancelled)
-    assert outcome.numbers["rounds"] == len(held.told(events.ROUND_CLOSED))
+    assert outcome.numbers["rounds"] == len(held.told(events.RoundClosed.type))
 
 
 class TestStops:
@@ -173,12 +173,12 @@ class TestStops:
             table("TTT", "DTT", "TTT", "TTT"),
         )
         assert held.ended.stopped_by is StopReason.AGENTS_UNAVAILABLE
-        assert len(held.told(events.ROUND_CLOSED)) == 4
+        assert len(held.told(events.RoundClosed.type)) == 4
 
     def test_two_rounds_without_a_change_of_stance(self) -> None:
         held = hold(meeting("roundtable", rounds=9), table(*["DAN"] * 9))
         assert held.ended.stopped_by is StopReason.NO_PROGRESS
-        assert held.told(events.PROGRESS_STALLED) == [Stall(StallKind.STALEMATE, 3, 2).record()]
+        assert held.told(events.ProgressStalled.type) == [Stall(StallKind.STALEMATE, 3, 2).record()]
 
     def test_a_seat_that_falls_silent_has_not_moved(self) -> None:
         held = hold(meeting("roundtable", rounds=9), table("DAN", "DAT", "DAN", "DAN"))
@@ -198,7 +198,8 @@ class TestGate:
         shown = held.confirms[0].asks[0].variables["draft"]
         assert shown.startswith("DECISION:\nDo it.\n\nAGREED:\n- a trial\n\nDIFFER:\n- how long")
         assert held.ended.completeness is Completeness.COMPLETE
-        assert held.ended.findings["completion"]["status"] == "consensus_complete"
+        assert held.ended.completion is not None
+        assert held.ended.completion["status"] == "consensus_complete"
 
     def test_revises_once_with_the_reasons(self) -> None:
         held = self.gated(Revise((), {"cy": "It omits the cost."}, DUE), self.confirmed)
@@ -216,7 +217,8 @@ class TestGate:
         # The stances were counted by their own rule, so the decision stands.
         assert (outcome.result, outcome.completeness) == (Result.DECIDED, Completeness.PARTIAL)
         assert outcome.degradation[-1].kind == "closed_incomplete"
-        assert outcome.findings["completion"]["reasons"] == {"cy": "It omits the cost."}
+        assert outcome.completion is not None
+        assert outcome.completion["reasons"] == {"cy": "It omits the cost."}
 
     def test_without_a_synthesis_there_is_nothing_to_confirm(self) -> None:
         held = self.gated(secretary={"synthesis": ReplyStatus.ERROR})

@@ -124,10 +124,10 @@ def test_a_vote_that_passes_at_once() -> None:
     found = held([A, A, B])
     assert row(found.ended) == PASSED_A
     assert [ask.key for ask in found.asks] == [f"round-1/ask/{n}" for n in ("ann", "ben", "cy")]
-    assert [note.type for note in found.notes] == [
-        events.ROUND_STARTED,
-        events.TALLY_COMPUTED,
-        events.ROUND_CLOSED,
+    assert [note.content.type for note in found.notes] == [
+        events.RoundStarted.type,
+        events.TallyComputed.type,
+        events.RoundClosed.type,
     ]
     assert found.ended.decided_by is not None
     assert found.ended.decided_by.name == "simple_majority"
@@ -138,9 +138,9 @@ def test_a_vote_that_passes_at_once() -> None:
 
 def test_what_a_closed_ballot_tells() -> None:
     found = held([A, vote("ABSTAIN"), LATE], resolution=[])
-    (tally,) = found.told(events.TALLY_COMPUTED)
+    (tally,) = found.told(events.TallyComputed.type)
     assert (tally["round"], tally["votes"]) == (1, {"A": 1, "B": 0, "C": 0})
-    (closed,) = found.told(events.ROUND_CLOSED)
+    (closed,) = found.told(events.RoundClosed.type)
     assert closed["ballots"] == {"ann": {"vote": "A"}, "ben": {"vote": "ABSTAIN"}, "cy": None}
     assert (closed["consensus"], closed["effective_participants"]) == (None, 2)
     assert closed["progress"] == {"made": True, "reasons": ["first_round"]}
@@ -376,7 +376,7 @@ def test_all_vote_again_as_often_as_was_fixed() -> None:
     found = held(split, moved, [A, A, B], revotes=2)
     assert row(found.ended) == PASSED_A
     assert found.ended.numbers["rounds"] == 3
-    assert [note.key for note in found.notes if note.type == events.ROUND_STARTED] == [
+    assert [note.key for note in found.notes if note.content.type == events.RoundStarted.type] == [
         "round-1/start",
         "round-2/start",
         "round-3/start",
@@ -411,7 +411,7 @@ def test_the_same_split_twice_is_a_stalemate() -> None:
     split: list[Given] = [A, B, C]
     found = held(split, split, split, revotes=5, rounds=9)
     assert row(found.ended) == limit(StopReason.NO_PROGRESS)
-    (stall,) = found.told(events.PROGRESS_STALLED)
+    (stall,) = found.told(events.ProgressStalled.type)
     assert (stall["kind"], stall["round"]) == ("stalemate", 3)
     assert found.ended.findings["handoff"]["escalated"] is False
 
@@ -477,7 +477,8 @@ def test_the_result_is_put_to_the_gate() -> None:
     assert row(found.ended) == PASSED_A
     (confirm,) = found.confirms
     assert {ask.variables["draft"] for ask in confirm.asks} == {"A"}
-    assert found.ended.findings["completion"]["completed_by"] == ["ann", "ben"]
+    assert found.ended.completion is not None
+    assert found.ended.completion["completed_by"] == ["ann", "ben"]
     assert found.ended.degradation == ()
 
 
@@ -495,7 +496,8 @@ def test_an_unconfirmed_result_stands_and_its_record_is_partial() -> None:
     assert row(found.ended) == (
         Result.DECIDED, Completeness.PARTIAL, StopReason.COMPLETED, "vote", "option", "A",
     )  # fmt: skip
-    assert found.ended.findings["completion"]["reasons"] == {"cy": "B was not weighed"}
+    assert found.ended.completion is not None
+    assert found.ended.completion["reasons"] == {"cy": "B was not weighed"}
     assert [d.kind for d in found.ended.degradation] == ["closed_incomplete"]
 
 
