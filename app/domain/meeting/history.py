@@ -71,6 +71,8 @@ class History:
     late: tuple[ReplyGiven, ...]
     """Replies that came after a cancel: kept, and never counted (PROTOCOLS 12)."""
     decided: events.DecisionRecorded | None
+    decision: Mapping[str, Json] | None
+    """The outcome with all that was found beside it, side by side."""
 
     @property
     def meeting(self) -> Meeting:
@@ -109,11 +111,6 @@ class History:
     @property
     def ended(self) -> bool:
         return self.decided is not None
-
-    @property
-    def decision(self) -> Mapping[str, Json] | None:
-        """The outcome with all that was found beside it, side by side."""
-        return None if self.decided is None else side_by_side(self.decided)
 
     @property
     def objections_now(self) -> tuple[Recorded, ...]:
@@ -337,6 +334,7 @@ class _Draft:
             drafted=self.drafted,
             late=tuple(self.late),
             decided=self.decided,
+            decision=None if self.decided is None else side_by_side(self.decided),
         )
 
     def _kept(self, family: str) -> tuple[Recorded, ...]:

@@ -57,7 +57,7 @@ class ReplyGiven:
 
     @property
     def usable(self) -> bool:
-        return self.status == ReplyStatus.OK.value
+        return self.status == ReplyStatus.OK
 
     def record(self) -> dict[str, Json]:
         return {
