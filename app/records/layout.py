@@ -35,42 +35,47 @@ def lay_out(words: Words, page: Iterable[Block]) -> Iterator[str]:
 def line(words: Words, cell: Cell, safe: Safe = inline) -> str:
     """A text on one line; ``safe`` contains what is other people's in it."""
     match cell:
-        case Said(code, args):
-            return words(code, **{name: _value(words, each, safe) for name, each in args})
-        case Either(said, otherwise):
-            return line(words, said if words.has(said.code) else otherwise, safe)
-        case Theirs(text):
-            return safe(text)
-        case Joined(items, between):
-            texts = [line(words, item, safe) for item in items]
-            return words.joined(texts) if between is None else between.join(texts)
-        case Moment(at):
-            return words.moment(at)
         case str():
             return cell
+        case Theirs():
+            return safe(cell.text)
+        case Said():
+            return words(cell.code, **{name: _value(words, each, safe) for name, each in cell.args})
+        case Either():
+            said = cell.said
+            return line(words, said if words.has(said.code) else cell.otherwise, safe)
+        case Joined():
+            texts = [line(words, item, safe) for item in cell.items]
+            return words.joined(texts) if cell.between is None else cell.between.join(texts)
+        case Moment():
+            return words.moment(cell.at)
         case _:
             return f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 
 def _value(words: Words, cell: Cell, safe: Safe) -> object:
-    # Numbers stay numbers: a text may have a format of its own for them.
-    return cell if isinstance(cell, int | float) else line(words, cell, safe)
+    match cell:
+        case str() | int() | float():
+            # Numbers stay numbers: a text may have a format of its own for them.
+            return cell
+        case _:
+            return line(words, cell, safe)
 
 
 def _laid_out(words: Words, block: Block) -> str:
     match block:
-        case Heading(text, level):
-            return f"{'#' * level} {line(words, text)}"
-        case Paragraph(text):
-            return line(words, text)
-        case Strong(text):
-            return f"**{line(words, text)}**"
-        case Quote(text):
-            return quoted(text)
-        case Bullets(items):
-            return "\n".join(f"- {line(words, item)}" for item in items)
-        case Table(headings, rows):
+        case Paragraph():
+            return line(words, block.text)
+        case Heading():
+            return f"{'#' * block.level} {line(words, block.text)}"
+        case Strong():
+            return f"**{line(words, block.text)}**"
+        case Quote():
+            return quoted(block.text)
+        case Bullets():
+            return "\n".join([f"- {line(words, item)}" for item in block.items])
+        case Table():
             return table(
-                [line(words, each) for each in headings],
-                [[line(words, each) for each in row] for row in rows],
+                [line(words, each) for each in block.headings],
+                [[line(words, each) for each in row] for row in block.rows],
             )

@@ -13,9 +13,11 @@ _SHARE = {"numerator", "denominator"}
 
 def figure(value: Json) -> Cell:
     """Anything in one cell: an option, a ranking in its order, scores by option."""
+    if isinstance(value, str):
+        return Theirs(value)
     if isinstance(value, Mapping):
         return _by_name(cast("Mapping[str, Json]", value))
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence):
         return joined(figure(each) for each in cast("Sequence[Json]", value))
     if value is None:
         return said("measure.missing")

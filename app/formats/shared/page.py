@@ -7,44 +7,40 @@ in either language, as Markdown, HTML or JSON, and makes other people's words sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Said:
+
+class Said(msgspec.Struct, frozen=True):
     """A text of the catalogue, by its code (``vote.passed``), with what is filled in."""
 
     code: str
     args: tuple[tuple[str, Cell], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(msgspec.Struct, frozen=True):
     """The text of this code if the catalogue has one, else what stands instead of it."""
 
     said: Said
     otherwise: Cell
 
 
-@dataclass(frozen=True, slots=True)
-class Theirs:
+class Theirs(msgspec.Struct, frozen=True):
     """Other people's words, to be shown on one line and contained."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True):
     """One after the other, with what the language puts between items of a list, or ``between``."""
 
     items: tuple[Cell, ...]
     between: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """A moment as the language writes it; None where there was none."""
 
     at: datetime | None
@@ -54,40 +50,34 @@ Cell: TypeAlias = str | int | float | Said | Either | Theirs | Joined | Moment
 """A text on one line. A bare string is ours (a figure, a mark such as AGREE) and safe as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(msgspec.Struct, frozen=True):
     """``level`` counts from the place where the part stands: 2 is a section of the whole record."""
 
     text: Cell
     level: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(msgspec.Struct, frozen=True):
     text: Cell
 
 
-@dataclass(frozen=True, slots=True)
-class Strong:
+class Strong(msgspec.Struct, frozen=True):
     """A paragraph that introduces what follows it."""
 
     text: Cell
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(msgspec.Struct, frozen=True):
     """Other people's words as a block of their own."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bullets:
+class Bullets(msgspec.Struct, frozen=True):
     items: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     headings: tuple[Cell, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
