@@ -35,14 +35,14 @@ _SIGN = re.compile(r"\S")
 # A definition of a link's target starts its line; a bracket of a marker or a task box does not.
 _LINE_START = re.compile(r"^([\s\d.)*+-]*)([>#]|\[(?![\w :/]*\](?!:)))")
 # Most names and most lines of prose hold nothing that could match above, and they are many.
-_PLAIN = re.compile(r"[^\W\d_][^\\<`|\[\]!&#~*_]*")
+_PLAIN = re.compile(r"(?:[^\W\d_][^\\<`|\[\]!&#~*_]*)?")
 _PROSE = re.compile(r"(?:- )?[^\W\d_][^\\<`|\[\]!&#~]*")
 _BLOCK_START = re.compile(r"^(?:([>=~#\[]|[-+](?=\s|$|[-+]))|(\d{1,9})([.)])(?=\s|$))")
 
 
 def visible(text: str) -> str:
     """The text without anything unseen, fit for UTF-8 and for YAML."""
-    if text.isprintable():
+    if text.replace("\n", "").isprintable():
         return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATE.sub("\ufffd", _INVISIBLE.sub("", unified))
@@ -56,7 +56,7 @@ def plain(text: str) -> str:
 def inline(text: object) -> str:
     """Text on one line, safe in a sentence, a heading, a list item or a table's cell."""
     given = str(text)
-    if given.isprintable() and _PLAIN.fullmatch(given):
+    if given.isalpha() or (given.isprintable() and _PLAIN.fullmatch(given)):
         return given
     flat = " ".join(visible(given).split())
     return _BLOCK_START.sub(_escape_start, _ACTIVE_INLINE.sub(_escaped, flat))
@@ -73,15 +73,13 @@ def _escape_start(match: re.Match[str]) -> str:
 
 def quoted(text: str) -> str:
     """The text as a block quote that nothing in it can leave; its lines stay lines."""
-    lines = visible(text).strip().splitlines()
-    last = len(lines) - 1
-    return "\n".join(
-        _quoted_line(line.rstrip(), hard_break=index < last and bool(lines[index + 1].strip()))
-        for index, line in enumerate(lines)
-    )
+    lines = [line.rstrip() for line in visible(text).strip().splitlines()]
+    following = [*lines[1:], ""]
+    return "\n".join(map(_quoted_line, lines, following))
 
 
-def _quoted_line(line: str, *, hard_break: bool) -> str:
+def _quoted_line(line: str, following: str) -> str:
+    """A line keeps its end only if the ``following`` one, which may be empty, goes on from it."""
     if not line:
         return ">"
     if _PROSE.fullmatch(line):
@@ -90,7 +88,7 @@ def _quoted_line(line: str, *, hard_break: bool) -> str:
         safe = _SIGN.sub(_escaped, line)
     else:
         safe = _LINE_START.sub(r"\1\\\2", _ACTIVE.sub(_escaped, line))
-    return f"> {safe}  " if hard_break else f"> {safe}"
+    return f"> {safe}  " if following else f"> {safe}"
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
