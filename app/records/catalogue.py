@@ -64,7 +64,7 @@ class Words:
     def moment(self, at: datetime | None) -> str:
         if at is None:
             return self.texts["measure.missing"]
-        time = f"{at.astimezone(UTC):%H:%M:%S}"
+        time = at.astimezone(UTC).time().isoformat("seconds")
         return self("date.moment", date=self.day(at), time=time)
 
     def seconds(self, seconds: float) -> str:

@@ -39,7 +39,7 @@ def case_of(log: Iterable[Event]) -> Case:
 
 
 def date_of(past: History) -> str:
-    return f"{past.ended_at or past.created_at:%Y-%m-%d}"
+    return (past.ended_at or past.created_at).date().isoformat()
 
 
 def title_of(case: Case) -> str:

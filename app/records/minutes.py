@@ -15,7 +15,7 @@ from app.records.asked import record_of
 from app.records.catalogue import Words, words_of
 from app.records.confirmations import confirmations
 from app.records.containment import front_matter, inline, plain
-from app.records.decided import warnings_of
+from app.records.decided import date_of, warnings_of
 from app.records.degradation import degradation_sentence, degradations, weaknesses
 from app.records.findings import dissents, flips, open_points, still_open
 from app.records.header import limits, participants, question
@@ -121,7 +121,7 @@ def _front(past: History) -> dict[str, Json]:
         "format": meeting.format,
         "format_version": meeting.format_version,
         "language": meeting.language,
-        "date": f"{past.ended_at or past.created_at:%Y-%m-%d}",
+        "date": date_of(past),
         "status": past.status,
         "result": decided.get("result"),
         "stopped_by": decided.get("stopped_by"),
