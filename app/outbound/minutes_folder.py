@@ -10,10 +10,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 from app.domain.meeting.entries import Event
-from app.domain.meeting.events import MeetingResumed
+from app.domain.meeting.events import MeetingCreated, MeetingResumed
 from app.domain.meeting.meeting import Meeting
 
 _MOST_SLUG_BYTES = 90
@@ -25,7 +26,9 @@ _KEPT_IN_SLUG = ("L", "M", "N")
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _TEMPORARY = ".writing"
 _ABANDONED_AFTER_SECONDS = 3600.0
-_THREADS = 4
+_THREADS = 2
+"""Setting minutes is work of the CPU, so more would only take turns; while one waits for the disk,
+the other sets the next."""
 
 
 class UnsafeMeetingId(ValueError):
@@ -62,18 +65,21 @@ def write_minutes(folder: Path, log: Sequence[Event], text: str) -> Path:
     Writing them again after the same end replaces the file by the same content. Blocks while the
     disk works. Raises ``OSError`` when they could not be written, and ``UnsafeMeetingId``.
     """
-    created = log[0]
+    meeting = cast("MeetingCreated", log[0].content).meeting
     end = 1 + sum(isinstance(entry.content, MeetingResumed) for entry in log)
-    name = file_name(Meeting.read(created.data), f"{created.at:%Y-%m-%d}", end)
+    name = file_name(meeting, f"{log[0].at:%Y-%m-%d}", end)
     content = text.encode()
     target = folder / name
     if target.parent != folder or target.name != name:
         raise UnsafeMeetingId(f"{name!r} would lie outside {folder}")
-    folder.mkdir(parents=True, exist_ok=True)
     # Another process may write the same minutes at the same time, so the name is its own.
     temporary = folder / f".{name}.{uuid4().hex[:12]}{_TEMPORARY}"
     try:
-        _write_through(temporary, content)
+        try:
+            _write_through(temporary, content)
+        except FileNotFoundError:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_through(temporary, content)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -85,10 +91,13 @@ def write_minutes(folder: Path, log: Sequence[Event], text: str) -> Path:
 def _write_through(path: Path, content: bytes) -> None:
     """Create the file and return when its content has reached the disk."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(descriptor, left) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _sync_folder(folder: Path) -> None:
