@@ -34,9 +34,10 @@ _RULER_SIGNS = "-=_*:|+\\ \t"
 _SIGN = re.compile(r"\S")
 # A definition of a link's target starts its line; a bracket of a marker or a task box does not.
 _LINE_START = re.compile(r"^([\s\d.)*+-]*)([>#]|\[(?![\w :/]*\](?!:)))")
-# Most names and most lines of prose hold nothing that could match above, and they are many.
+# Most names, most lines of prose and the markers of replies hold nothing that could match above,
+# and they are many.
 _PLAIN = re.compile(r"(?:[^\W\d_][^\\<`|\[\]!&#~*_]*)?")
-_PROSE = re.compile(r"(?:- )?[^\W\d_][^\\<`|\[\]!&#~]*")
+_PROSE = re.compile(r"(?:- )?[^\W\d_][^\\<`|\[\]!&#~]*|\[[\w :/]+\]")
 _BLOCK_START = re.compile(r"^(?:([>=~#\[]|[-+](?=\s|$|[-+]))|(\d{1,9})([.)])(?=\s|$))")
 
 
