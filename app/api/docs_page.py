@@ -9,7 +9,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-router = APIRouter(include_in_schema=False)
+from app.api.parameters import StrictRoute
+
+router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from fastapi import Header, Path, Query, Request
+from fastapi import Header, Path, Query, Request, Response
+from fastapi.routing import APIRoute
 
 from app.api.problems import KINDS, PROBLEM_TYPE, invalid
 from app.domain.errors import Fault
@@ -79,22 +80,27 @@ def _example(code: str) -> dict[str, Any]:
 
 
 _OPEN_ENDED = {"list_meetings": METADATA_PREFIX}
-_known: dict[str, frozenset[str]] = {}
 
 
-async def refuse_unknown_parameters(request: Request) -> None:
-    """A misspelt filter would be one that silently does nothing, so it is refused."""
-    if not request.scope["query_string"]:
-        return
-    route = request.scope["route"]
-    name: str = route.operation_id
-    if name not in _known:
-        declared = route.dependant.query_params
-        _known[name] = frozenset(parameter.alias for parameter in declared)
-    prefix = _OPEN_ENDED.get(name)
-    faults = tuple(_parameter_faults(request, _known[name], prefix))
-    if faults:
-        raise invalid(*faults[:10])
+class StrictRoute(APIRoute):
+    """A misspelt filter would be one that silently does nothing, so it is refused.
+
+    A dependency would do too, but FastAPI would solve it anew for every request.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        known = frozenset(parameter.alias for parameter in self.dependant.query_params)
+        prefix = _OPEN_ENDED.get(self.operation_id or "")
+
+        async def handle_strictly(request: Request) -> Response:
+            if request.scope["query_string"]:
+                faults = tuple(_parameter_faults(request, known, prefix))
+                if faults:
+                    raise invalid(*faults[:10])
+            return await handle(request)
+
+        return handle_strictly
 
 
 def _parameter_faults(

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Request, Response
 from app.agent_kinds import checked, public_view, settings_of_kind, stored_record
 from app.api.json_answer import json_answer
 from app.api.json_body import JsonBody, read_json, validated
-from app.api.parameters import AgentInPath, problems
+from app.api.parameters import AgentInPath, StrictRoute, problems
 from app.api.schemas import answers
 from app.api.services import Given
 from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.values import Json
 
-router = APIRouter(tags=["agents"])
+router = APIRouter(tags=["agents"], route_class=StrictRoute)
 
 _BODY = ("malformed-json", "unsupported-media-type", "body-too-large", "not-built-yet")
 _REQUEST_BODY = {"requestBody": {"$ref": "#/components/requestBodies/PutAgent"}}

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Header, Query, Response
 from app.api.json_answer import JSON_TYPE, json_answer
 from app.api.meeting_view import event_view
 from app.api.negotiation import chosen
-from app.api.parameters import MOST_PAGE, Accept, Limit, MeetingId, problems
+from app.api.parameters import MOST_PAGE, Accept, Limit, MeetingId, StrictRoute, problems
 from app.api.request_headers import last_event_cursor, last_event_number
 from app.api.services import Given, Services
 from app.api.sse import EVENT_STREAM, EventStream
 
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["events"], route_class=StrictRoute)
 
 _STREAM_DESCRIPTION = (
     "Server-sent events: `retry: 2000` first, then for each event `id`, `event` (its type) and "

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from app.api.json_answer import json_answer
-from app.api.parameters import problems
+from app.api.parameters import StrictRoute, problems
 from app.api.problems import Problem
 from app.api.schemas import answers
 from app.api.services import Given
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 
 @router.get(

@@ -21,6 +21,7 @@ from app.api.parameters import (
     Limit,
     MeetingId,
     Search,
+    StrictRoute,
     problems,
 )
 from app.api.problems import Problem, invalid
@@ -37,7 +38,7 @@ from app.domain.errors import Fault
 from app.domain.meeting.events import CancellationRequested
 from app.domain.meeting.state import MeetingState, Status
 
-router = APIRouter(tags=["meetings"])
+router = APIRouter(tags=["meetings"], route_class=StrictRoute)
 
 _BODY = ("malformed-json", "unsupported-media-type", "body-too-large", "not-built-yet")
 _RESUMING = (

@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from app.api.json_answer import json_answer
-from app.api.parameters import Cursor, Limit, MeetingId, problems
+from app.api.parameters import Cursor, Limit, MeetingId, StrictRoute, problems
 from app.api.schemas import answers
 from app.api.services import Given
 from app.coordinator.ports import OperationFilter
 from app.domain.operation.terms import OperationStatus
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], route_class=StrictRoute)
 
 OperationId = Annotated[
     str, Path(max_length=120, pattern=r"^[A-Za-z0-9_-]+$", examples=["op_01JD0Z3K7W_5f0c2b"])

@@ -18,6 +18,7 @@ from app.api.parameters import (
     Limit,
     MeetingId,
     Search,
+    StrictRoute,
     problems,
 )
 from app.api.schemas import answers, record_answers
@@ -34,7 +35,7 @@ from app.records.html import content_security_policy
 from app.records.listings import objections_record
 from app.records.minutes import minutes_html, minutes_json, minutes_markdown
 
-router = APIRouter(tags=["records"])
+router = APIRouter(tags=["records"], route_class=StrictRoute)
 
 MARKDOWN = "text/markdown"
 HTML = "text/html"
