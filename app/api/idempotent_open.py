@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import Request, Response
 
 from app.api.json_answer import encoded, json_bytes
+from app.api.json_body import JsonBody
 from app.api.meeting_view import location, meeting_view
 from app.api.request_headers import digest
 from app.api.services import Services
@@ -24,20 +25,17 @@ async def answer_opening(
     services: Services,
     request: Request,
     wish: OpenMeeting,
-    canonical: bytes,
+    body: JsonBody,
     *,
     key: str | None,
     wait: int | None,
 ) -> Response:
-    """The 201 for a new meeting, or the one that was given first to this key.
-
-    ``canonical`` is the body in the form in which bodies of a key are compared.
-    """
+    """The 201 for a new meeting, or the one that was given first to this key."""
     if key is None:
         state = await services.meetings.open(wish, None)
         return await _answer(services, request, state, wait, key)
     with _handling(services, key):
-        asked = digest(canonical)
+        asked = digest(body.canonical)
         first = await services.archive.first_answer(key)
         if first is not None:
             return await _again(services, first, asked, wait)

@@ -188,10 +188,12 @@ class Asker:
     def _accounted(self, once: _Asking, made: Exchange, at_most: Cost | None) -> Exchange:
         """The exchange with what it is booked at, where there is a limit to keep and nobody counted
         what it cost, and whether it was the meeting's own end that cut it off."""
-        booked = at_most if self._meeting.limits.bounded and made.usage is None else None
+        if at_most is not None and made.usage is None and self._meeting.limits.bounded:
+            made = replace(made, booked=at_most)
         timed_out = made.reply.status is ReplyStatus.TIMEOUT
-        out_of_time = timed_out and once.until == self._end_for(once.ask)
-        return replace(made, reply=replace(made.reply, out_of_time=out_of_time), booked=booked)
+        if timed_out and once.until == self._end_for(once.ask):
+            made = replace(made, reply=replace(made.reply, out_of_time=True))
+        return made
 
     def _request(self, once: _Asking, agent: Agent, fault: str | None) -> Request:
         ask, prompt = once.ask, self._prompt(once.ask, fault)

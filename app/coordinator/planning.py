@@ -34,14 +34,14 @@ def estimate(
     for planned in format_.plan(meeting):
         asked = _asked(meeting, planned, agents)
         prompt = prompts(planned.template, meeting.language, planned.variables)
-        text = prompt.system + prompt.user
-        most = [_most(text, profile) for profile in asked]
-        usual = [_usual(text, profile) for profile in asked]
+        most = most_input_tokens(prompt.system, prompt.user)
+        usual = (len(prompt.system) + len(prompt.user)) // _CHARACTERS_A_TOKEN
         count += planned.at_most
-        at_most += _times(_dearest(most), 2 * planned.at_most)
-        usually += _times(_dearest(usual), planned.usually)
+        at_most += _times(_dearest(most, asked), 2 * planned.at_most)
+        usually += _times(_dearest(usual, asked, _USUAL_SHARE_OF_CAP), planned.usually)
         if planned.template.endswith("/synthesis"):
-            closing += _dearest([_closing(text, profile) for profile in asked])
+            # What is kept back for the draft: a usual prompt, but an answer up to the cap.
+            closing += _dearest(usual, asked)
     return Estimate(count, usually, at_most, closing)
 
 
@@ -76,27 +76,17 @@ def _asked(
     return [agents[name] for name in dict.fromkeys(seat.agent for seat in meeting.seats)]
 
 
-def _most(text: str, profile: AgentProfile) -> Cost:
-    return worst_case(most_input_tokens(text), profile.max_output_tokens, profile.price)
-
-
-def _usual(text: str, profile: AgentProfile) -> Cost:
-    tokens = len(text) // _CHARACTERS_A_TOKEN
-    output = profile.max_output_tokens // _USUAL_SHARE_OF_CAP
-    return worst_case(tokens, output, profile.price)
-
-
-def _closing(text: str, profile: AgentProfile) -> Cost:
-    """What is kept back for a closing draft: a usual prompt, but an answer up to the cap."""
-    tokens = len(text) // _CHARACTERS_A_TOKEN
-    return worst_case(tokens, profile.max_output_tokens, profile.price)
-
-
-def _dearest(costs: Sequence[Cost]) -> Cost:
-    """The highest of each, so that no mix of agents can cost more."""
+def _dearest(input_tokens: int, asked: Sequence[AgentProfile], share_of_cap: int = 1) -> Cost:
+    """The highest of each of what this costs from anybody, so that no mix can cost more."""
+    costs = [
+        worst_case(input_tokens, profile.max_output_tokens // share_of_cap, profile.price)
+        for profile in asked
+    ]
+    if len(costs) == 1:
+        return costs[0]
     usd = [cost.usd for cost in costs]
     return Cost(
-        max(cost.input_tokens for cost in costs),
+        input_tokens,
         max(cost.output_tokens for cost in costs),
         None if None in usd else max(amount for amount in usd if amount is not None),
     )

@@ -60,7 +60,8 @@ class Templates:
         Raises ``jinja2.TemplateNotFound`` or ``jinja2.UndefinedError``.
         """
         found = self._environment.get_template(f"{language}/{template}.j2")
-        context = found.new_context(dict(variables))
+        # Nothing is set at a template's top level here, so that nothing needs to be copied.
+        context = found.new_context(cast("dict[str, Json]", variables), shared=True)
         system, user = (
             "".join(found.blocks[block](context)).strip() if block in found.blocks else ""
             for block in ("system", "user")

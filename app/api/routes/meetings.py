@@ -113,7 +113,7 @@ async def open_meeting(
         # Nothing is stored, so there is no first answer to keep under a key either.
         return json_answer({"plan": await services.meetings.plan(wish)})
     wait = preferred_wait(prefer or ())
-    return await answer_opening(services, request, wish, body.canonical, key=key, wait=wait)
+    return await answer_opening(services, request, wish, body, key=key, wait=wait)
 
 
 @router.get(

@@ -68,7 +68,8 @@ def spoken(text: str) -> str:
 
 def sanitised(text: str) -> str:
     """Text fit to be kept: no control characters, no halves of characters, one kind of line end."""
-    if _UNFIT.search(text) is None:
+    # What is printable holds nothing unfit, and that is seen sooner.
+    if text.isprintable() or _UNFIT.search(text) is None:
         return text.strip()
     whole = text.encode("utf-8", "replace").decode("utf-8")
     return _CONTROL.sub("", whole.replace("\r\n", "\n").replace("\r", "\n")).strip()
