@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from app.coordinator.ports import Agent, Answer, Clock, Request
@@ -119,8 +119,12 @@ async def exchange(
         reason = say(Message.of(Code.ADAPTER_FAILED, error=type(bug).__name__))
         made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
     else:
-        made = _read(ask, answer, attempt, say)
-    return replace(made, seconds=(clock.now() - started).total_seconds())
+        return _read(ask, answer, attempt, say, _since(started, clock))
+    return replace(made, seconds=_since(started, clock))
+
+
+def _since(started: datetime, clock: Clock) -> float:
+    return (clock.now() - started).total_seconds()
 
 
 async def _send(
@@ -141,11 +145,20 @@ async def _send(
             await look_up()
 
 
-def _read(ask: Ask, answer: Answer, attempt: int, say: Callable[[Message], str]) -> Exchange:
+def _read(
+    ask: Ask, answer: Answer, attempt: int, say: Callable[[Message], str], seconds: float
+) -> Exchange:
     made = _read_text(ask, sanitised(answer.text), attempt, say)
     usage = answer.usage
     cost = None if usage is None else Cost(usage.input_tokens, usage.output_tokens, usage.usd)
-    return replace(made, answered=True, usage=cost, model=answer.model, finish=answer.finish)
+    return replace(
+        made,
+        answered=True,
+        usage=cost,
+        model=answer.model,
+        finish=answer.finish,
+        seconds=seconds,
+    )
 
 
 def _read_text(ask: Ask, text: str, attempt: int, say: Callable[[Message], str]) -> Exchange:

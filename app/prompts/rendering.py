@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -49,7 +49,7 @@ class Templates:
 
     def __init__(self, packages: Mapping[str, str]) -> None:
         self._folders = {first: files(name) / _OWN for first, name in packages.items()}
-        self._environment = _environment(self._source)
+        self._template = cache(_environment(self._source).get_template)
         self._perspectives: dict[tuple[str, Language], Perspectives] = {}
 
     def render(
@@ -59,7 +59,7 @@ class Templates:
 
         Raises ``jinja2.TemplateNotFound`` or ``jinja2.UndefinedError``.
         """
-        found = self._environment.get_template(f"{language}/{template}.j2")
+        found = self._template(f"{language}/{template}.j2")
         # Nothing is set at a template's top level here, so that nothing needs to be copied.
         context = found.new_context(cast("dict[str, Json]", variables), shared=True)
         system, user = (

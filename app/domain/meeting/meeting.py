@@ -256,7 +256,7 @@ class Meeting:
         """How others see this participant: a neutral label, or its name where identities show."""
         if self.identities == "shown":
             return name
-        index = next(i for i, seat in enumerate(self.seats) if seat.name == name)
+        index = [seat.name for seat in self.seats].index(name)
         return f"{LABEL_WORDS[self.language]} {label_letters(index)}"
 
     def record(self) -> dict[str, Json]:
