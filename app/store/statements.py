@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Insert
+from sqlalchemy import Connection, CursorResult, Dialect, Insert
 
 from app.store.tables import UtcDateTime
 
@@ -33,6 +34,12 @@ def run_many(connection: Connection, statement: Any, rows: Sequence[Row]) -> Non
     connection.exec_driver_sql(prepared.sql, [prepared.bind(row) for row in rows])
 
 
+def run_one(connection: Connection, statement: Any, row: Row) -> CursorResult[Any]:
+    """Execute the statement once, for what it gives back."""
+    prepared = _prepared(statement, tuple(row), connection.dialect)
+    return connection.exec_driver_sql(prepared.sql, prepared.bind(row))
+
+
 @lru_cache(maxsize=64)
 def _prepared(statement: Any, keys: tuple[str, ...], dialect: Dialect) -> _Prepared:
     if isinstance(statement, Insert):
@@ -50,10 +57,18 @@ def _prepared(statement: Any, keys: tuple[str, ...], dialect: Dialect) -> _Prepa
 
 def _in_order(names: Sequence[str], moments: frozenset[str]) -> Callable[[Row], Any]:
     """Values by position, for SQLite, which has no type for a moment."""
-    places = tuple((name, name in moments) for name in names)
+    if len(names) == 1:
+        return lambda row: (row[names[0]],)
+    values_of: Callable[[Row], tuple[Any, ...]] = itemgetter(*names)
+    places = [place for place, name in enumerate(names) if name in moments]
+    if not places:
+        return values_of
 
     def bind(row: Row) -> Any:
-        return tuple([_text(row[name]) if moment else row[name] for name, moment in places])
+        values = list(values_of(row))
+        for place in places:
+            values[place] = _text(values[place])
+        return tuple(values)
 
     return bind
 
@@ -62,4 +77,5 @@ def _text(at: datetime | None) -> str | None:
     """As SQLAlchemy writes it, and reads it again: in UTC, without saying so."""
     if at is None:
         return None
-    return at.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+    utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return utc.isoformat(" ", "microseconds").removesuffix("+00:00")

@@ -24,7 +24,7 @@ from app.store.database import Database, unavailable
 from app.store.event_rows import Written, event_row
 from app.store.ledger import Append, Ledger, Made
 from app.store.projections import Projections
-from app.store.statements import run_many
+from app.store.statements import run_many, run_one
 from app.store.states import KeptStates
 from app.store.tables import EventRow, IdempotencyRow, LogHeadRow, table
 
@@ -178,7 +178,7 @@ class LogWriter:
 def _append(connection: Connection, made: Sequence[Made]) -> list[Written]:
     """Give the events their places among all events, and write them."""
     new = [each for one in made for each in zip(one.events, one.encoded, strict=True)]
-    last = connection.execute(_ADVANCE_HEAD, {"count": len(new)}).scalar_one()
+    last = run_one(connection, _ADVANCE_HEAD, {"count": len(new)}).scalar_one()
     first = last - len(new) + 1
     written = [Written(event, data, first + place) for place, (event, data) in enumerate(new)]
     run_many(connection, _INSERT_EVENT, [event_row(entry) for entry in written])
