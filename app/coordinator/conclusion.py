@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import cast
+
+from msgspec.structs import replace
 
 from app.coordinator.journal import Journal
 from app.coordinator.ports import Clock, EventLog, MinutesFile, Outlets

@@ -13,11 +13,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import NoReturn
 
-import msgspec
+from msgspec.structs import replace
 
 from app.coordinator.ports import EventLog
 from app.domain.errors import CancelledAbove, LogConflict, LogUnavailable, NoRoom, Superseded
@@ -280,7 +279,7 @@ def cancel_entry(reason: str | None, at: datetime) -> Entry:
 
 def belated(reply: Entry) -> Entry:
     """The reply as one that came after the cancel: kept, and never counted (PROTOCOLS 12)."""
-    content = msgspec.structs.replace(reply.content, late=True)
+    content = replace(reply.content, late=True)
     return replace(reply, content=content, step=f"{reply.step}{LATE}")
 
 

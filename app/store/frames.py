@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from app.domain.meeting.events import MeetingEnded
 from app.domain.values import rfc3339
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One public event as server-sent bytes. ``last`` marks a ``meeting.ended``."""
 
     number: int

@@ -7,7 +7,9 @@ writer, so what is refused here could not have been allowed, and the other way r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from app.coordinator.ports import Idempotency
 from app.domain.errors import CancelledAbove, LogConflict, NoRoom, NotFound

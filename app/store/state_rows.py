@@ -8,13 +8,15 @@ meeting as it was created, and never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, reduce
 from operator import attrgetter
 from typing import Any
 
 import orjson
+from msgspec import NODEFAULT
+from msgspec.structs import fields
 
 from app.domain.meeting.cancellation import Cancellation
 from app.domain.meeting.envelope import UNTOUCHED, Drawn
@@ -186,7 +188,7 @@ def _empty_values() -> list[tuple[str, Any, Callable[[Any], Json]]]:
     for each in fields(MeetingState):
         if each.name in _PARTS:
             made = each.default_factory
-            empty = each.default if made is MISSING else made()
+            empty = each.default if made is NODEFAULT else made()
             found.append((each.name, empty, _PARTS[each.name].write))
     return found
 

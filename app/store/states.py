@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence, Set
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
 from app.domain.meeting.state import MeetingState

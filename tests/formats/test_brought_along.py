@@ -95,7 +95,7 @@ def test_a_version_that_is_not_at_hand_has_minutes_all_the_same() -> None:
     content = log[0].content
     assert isinstance(content, MeetingCreated)
     of_version_9 = replace(content.meeting, format_version=9)
-    created = replace(log[0], content=structs.replace(content, meeting=of_version_9))
+    created = structs.replace(log[0], content=structs.replace(content, meeting=of_version_9))
     assert "| architect | UP | 26 | read as it stands |" in minutes_markdown([created, *log[1:]])
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
+
+from msgspec import structs
 
 from app.domain.meeting.cancellation import Cancellation
 from app.domain.meeting.entries import Event
@@ -218,11 +220,11 @@ def numbers_have_no_gaps_and_rows_follow_from_logs(record: Record) -> None:
         numbers = [entry.number for entry in log if entry.number is not None]
         assert numbers == list(range(1, len(numbers) + 1)), id_
         assert [entry.seq for entry in log] == list(range(1, len(log) + 1)), id_
-        _assert_equal(replace(row, below=UNTOUCHED), fold(log))
+        _assert_equal(structs.replace(row, below=UNTOUCHED), fold(log))
 
 
 def _assert_equal(row: MeetingState, folded: MeetingState) -> None:
-    for name in MeetingState.__dataclass_fields__:
+    for name in MeetingState.__struct_fields__:
         kept, made = getattr(row, name), getattr(folded, name)
         if isinstance(kept, list | tuple):
             kept, made = list(kept), list(made)

@@ -28,7 +28,7 @@ from tests.records.held import ended, meeting, three_rounds, told
 def renamed(log: list[Event], id_: str) -> list[Event]:
     created = told(log, MeetingCreated)
     meeting_ = replace(created.meeting, id=id_)
-    return [replace(log[0], content=structs.replace(created, meeting=meeting_)), *log[1:]]
+    return [structs.replace(log[0], content=structs.replace(created, meeting=meeting_)), *log[1:]]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from app.coordinator.ports import MeetingFilter
 from app.domain.errors import InvalidRequest, LogUnavailable, NotFound

@@ -174,7 +174,7 @@ async def test_numbers_that_no_provider_should_report(store: Store) -> None:
     usage = Cost(2**40, 2**40, None)
     await store.log.append("mtg_1", 0, [created("mtg_1"), started()])
     told = structs.replace(huge.content, usage=usage)
-    await put(store.log, "mtg_1", replace(huge, content=told))
+    await put(store.log, "mtg_1", structs.replace(huge, content=told))
     assert (await store.archive.state("mtg_1")).spent.input_tokens == 2**40
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import orjson
 import pytest
+from msgspec.structs import fields, replace
 
 from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.envelope import Drawn

@@ -13,7 +13,6 @@ read, and fields that came later have a default, so every log that was ever writ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 
@@ -124,8 +123,7 @@ def of_record(type_: str, record: JsonObject) -> Content:
     return Foreign(name=type_, fields=record) if known is None else known.of(record)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """Something to append. ``step`` is the key under which a replay finds it again."""
 
     content: Content
@@ -148,8 +146,7 @@ class Entry:
         return self.content.record()
 
 
-@dataclass(frozen=True, slots=True)
-class Event(Entry):
+class Event(Entry, frozen=True):
     """An entry in its place: ``seq`` in the log, ``number`` among the public ones."""
 
     meeting_id: str = ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
+from msgspec.structs import asdict
 
 from app.domain.meeting import events
 from app.domain.meeting.cancellation import (
@@ -63,8 +64,7 @@ class ResumedAt:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class MeetingState:
+class MeetingState(Struct, frozen=True):
     """A meeting and how far it has come. ``last_seq`` counts all entries of its log,
     ``last_number`` the public ones; ``replies`` are the participants', and ``ballots`` those of all
     replies, late ones included, in which a ballot was looked for.
@@ -218,8 +218,6 @@ class Folding:
     """A state while entries change it: copied once for many, since this runs for every entry of
     every log. What each type of entry changes is the method named after it below."""
 
-    __slots__ = tuple(each.name for each in fields(MeetingState))
-
     meeting: Meeting
     status: Status
     round: int
@@ -245,8 +243,7 @@ class Folding:
     last_number: int
 
     def __init__(self, state: MeetingState) -> None:
-        for name in Folding.__slots__:
-            setattr(self, name, getattr(state, name))
+        vars(self).update(asdict(state))
 
     def take(self, event: Event) -> None:
         content = event.content
@@ -260,7 +257,7 @@ class Folding:
         self.last_number = event.number or self.last_number
 
     def state(self) -> MeetingState:
-        return MeetingState(*[getattr(self, name) for name in Folding.__slots__])
+        return MeetingState(**vars(self))
 
     # --- beginning and end ----------------------------------------------------------------------
 

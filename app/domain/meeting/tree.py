@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from msgspec import structs
+
 from app.domain.errors import Conflict, Fault, InvalidRequest
 from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.envelope import Drawn, closing_seconds
@@ -157,11 +159,14 @@ def _fits(
     """Whether the request has room, in its own meeting and in all above it."""
     cost, step = request.reserved, request.step
     # A crash may have left this very request reserved: it is sent again, not twice.
-    freed = replace(now, reserved={key: each for key, each in now.reserved.items() if key != step})
+    reserved = {key: each for key, each in now.reserved.items() if key != step}
+    freed = structs.replace(now, reserved=reserved)
     if not freed.envelope.has_room(cost, closing=request.closing):
         return False
     change = freed.own - before.own
-    return all(replace(each, below=each.below + change).envelope.has_room(cost) for each in above)
+    return all(
+        structs.replace(each, below=each.below + change).envelope.has_room(cost) for each in above
+    )
 
 
 def drawn_since(before: MeetingState | None, after: MeetingState) -> Drawn:
