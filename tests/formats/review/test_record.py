@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.ending.arbitration import Choice
 from app.domain.meeting.entries import Event
-from app.domain.meeting.history import History, history
+from app.domain.meeting.history import History, history, side_by_side
 from app.domain.meeting.meeting import Language, Limits, Material
 from app.domain.replies.reading import ReplyStatus
 from app.formats.review.record import ReviewRecord
@@ -330,6 +330,7 @@ def test_a_deliverable_that_is_not_known_to_be_saved_is_no_plain_success() -> No
     assert past.decided is not None
     assert "The review is complete: every required" in headline(words_of(past.meeting), past)
     numbers = {**past.numbers, "operation": {"id": "op_1", "state": "unknown"}}
-    unsaved = replace(past, decided=decided_otherwise(past.decided, numbers=numbers))
+    decided = decided_otherwise(past.decided, numbers=numbers)
+    unsaved = replace(past, decided=decided, decision=side_by_side(decided))
     told = headline(words_of(past.meeting), unsaved)
     assert "the deliverable was not known to be saved." in told
