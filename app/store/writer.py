@@ -122,7 +122,20 @@ class LogWriter:
         if append.idempotency is not None:
             message = "Another request with this idempotency key was faster; send it again."
             return RequestInProgress(message)
-        return LogConflict(append.meeting_id, append.expected, -1)
+        return self._clash(append, failure)
+
+    def _clash(self, append: Append, failure: IntegrityError) -> Exception:
+        """Only the log tells whether another process was faster. Where it was not, a row beside the
+        log is in the way, and whoever reads on and tries again would do so for ever."""
+        try:
+            with self._database.writer.begin() as connection:
+                stands = self._states.of(connection, [append]).get(append.meeting_id)
+        except Exception as outage:
+            return unavailable("read", outage)
+        found = 0 if stands is None else stands.last_seq
+        if found == append.expected:
+            return unavailable("written", failure)
+        return LogConflict(append.meeting_id, append.expected, found)
 
     def _write(self, batch: Sequence[_Queued]) -> _Results:
         results: _Results = []

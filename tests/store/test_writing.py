@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from sqlalchemy import event
 
 from app.coordinator.ports import Idempotency
+from app.domain.errors import LogConflict, LogUnavailable
 from app.store.database import Database
 from app.store.log import SqlEventLog
 from tests.store.conftest import Store
 from tests.store.meetings import created, decided, ended, put, round_, started
+from tests.store.test_closed import SEATS, ballot
 
 
 @contextmanager
@@ -58,3 +61,23 @@ async def test_a_state_is_read_once_and_then_known(store: Store) -> None:
     assert of_states(seen) == []
     await other.close()
     await database.close()
+
+
+async def test_a_row_in_the_way_is_an_outage_and_no_news_in_the_log(store: Store) -> None:
+    """Whoever is told of a conflict reads on and tries again, and would find no news for ever."""
+    for id_ in ("mtg_1", "mtg_2"):
+        await store.log.append(id_, 0, [created(id_, seats=SEATS), started()])
+    closing = [ballot("ann", "A"), decided(), ended()]
+    await put(store.log, "mtg_2", *closing)
+    with store.database.writer.begin() as connection:
+        connection.exec_driver_sql("UPDATE vote SET meeting_id = 'mtg_1'")
+    with pytest.raises(LogUnavailable):
+        await put(store.log, "mtg_1", *closing)
+    assert len(await store.log.read("mtg_1")) == 2
+    with pytest.raises(LogConflict) as conflict:
+        await store.log.append("mtg_1", 1, closing)
+    assert conflict.value.found == 2
+    with store.database.writer.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM vote")
+    await put(store.log, "mtg_1", *closing)
+    assert len(await store.log.read("mtg_1")) == 5
