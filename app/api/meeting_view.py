@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import TypeVar
 
 from app.domain.meeting.entries import Event
-from app.domain.meeting.state import MeetingState, ResumedAt, spent_record
+from app.domain.meeting.state import MeetingState, spent_record
+from app.domain.meeting.status import ResumedAt
 from app.domain.operation.terms import OperationStatus
 from app.domain.values import Json, rfc3339
 

@@ -12,19 +12,19 @@ from app.coordinator.asking import Exchange, exchange, unanswered
 from app.coordinator.journal import Journal, belated
 from app.coordinator.ports import Agent, Clock, Prompt, Prompts, Request, Wording
 from app.coordinator.replay import AGAIN, check_fingerprint, fingerprint, recorded_reply, replied
-from app.coordinator.request_counter import RequestCounter, most_cost
+from app.coordinator.request_counter import RequestCounter
+from app.coordinator.reserving import Reservation, book_unanswered
+from app.coordinator.retrying import Patience
 from app.coordinator.stopping import stop_if_due
+from app.coordinator.timing import sleep_until
+from app.domain.errors import AgentUnavailable, NoRoom
 from app.domain.meeting import events
 from app.domain.meeting.entries import Entry
 from app.domain.meeting.envelope import closing_seconds
 from app.domain.meeting.meeting import ARBITER, CHAIR, SECRETARY
-from app.domain.money import Cost
 from app.domain.replies.messages import Arg, Code, Message
 from app.domain.replies.reading import Reply, ReplyStatus
 from app.domain.steps import Ask
-
-REQUEST = "/request"
-"""Ends the key under which a request is recorded as reserved."""
 
 _EXHAUSTED = "envelope/exhausted"
 
@@ -62,8 +62,13 @@ class Asker:
         self._wording = wording
         self._meeting = journal.state.meeting
         self._turns = RequestCounter(journal.entries)
+        self._patience = Patience()
         self._in_flight: set[asyncio.Task[Reply]] = set()
         self.budget_spent = journal.find(_EXHAUSTED) is not None
+        if journal.state.cancellation is None:
+            # A run before this one sent them, and whatever comes back of them now, nobody hears.
+            # Of a meeting that is being cancelled they are still told to stop.
+            book_unanswered(journal, clock)
         self.deadline = self._begin()
         reserve = closing_seconds(self._meeting.limits.seconds)
         self.talk_deadline = self.deadline - timedelta(seconds=reserve)
@@ -150,49 +155,80 @@ class Asker:
         """Put the question this once, and record what comes of it, whatever that is."""
         step = ask.key if attempt == 1 else ask.key + AGAIN
         once = _Asking(ask, attempt, step, self._request_id(step), self._until(ask))
-        sent_before = self._journal.state.reserved.get(step)
-        made, at_most = await self._put(once, fault)
-        if at_most is None and sent_before is not None:
-            # A crash left it under way, and nobody knows whether it was worked for.
-            at_most = sent_before.reserved
-        made = self._accounted(once, made, at_most)
+        made = self._timed(once, await self._put(once, fault))
         self._record(once, made)
         return made
 
-    async def _put(self, once: _Asking, fault: str | None) -> tuple[Exchange, Cost | None]:
-        """What comes of it, and the most that it can have cost if the far side worked for it.
-
-        The most that it can cost is reserved, and only then is it sent (PROTOCOLS 11).
-        """
+    async def _put(self, once: _Asking, fault: str | None) -> Exchange:
+        """What comes of it. The most that it can cost is reserved, and only then is it sent; what
+        nobody counted is booked at that (PROTOCOLS 11)."""
         name = self._agent_of(once.ask)
         agent = self._agents.get(name)
         if agent is None:
-            return self._unanswered(once, ReplyStatus.ERROR, Code.AGENT_GONE, agent=name), None
+            return self._unanswered(once, ReplyStatus.ERROR, Code.AGENT_GONE, agent=name)
         if self._clock.now() >= once.until:
-            return self._unanswered(once, ReplyStatus.TIMEOUT, Code.TIME_WAS_OVER), None
+            return self._unanswered(once, ReplyStatus.TIMEOUT, Code.TIME_WAS_OVER)
         request = self._request(once, agent, fault)
-        cost = most_cost(agent.profile, request.system, request.prompt)
-        if not await self._reserve(once, request, agent, cost):
-            self._exhaust(once.ask)
-            return self._unanswered(once, ReplyStatus.BUDGET, Code.NO_ROOM), None
-        if self._clock.now() >= once.until:
-            return self._unanswered(once, ReplyStatus.TIMEOUT, Code.TIME_WAS_OVER), None
-        made = await exchange(
-            self._clock, agent, once.ask, request, once.attempt, self._say, self._look_up
+        reservation = Reservation(
+            self._journal,
+            self._clock,
+            once.step,
+            request,
+            agent.profile,
+            closing=once.ask.closing,
         )
-        return made, cost if made.answered else None
+        try:
+            made = await self._send(once, agent, request, reservation)
+        except NoRoom:
+            self._exhaust(once.ask)
+            return self._unanswered(once, ReplyStatus.BUDGET, Code.NO_ROOM)
+        if made.answered and made.usage is None:
+            made = replace(made, booked=reservation.held)
+        return made
+
+    async def _send(
+        self, once: _Asking, agent: Agent, request: Request, reservation: Reservation
+    ) -> Exchange:
+        await reservation.make()
+        if self._clock.now() >= once.until:
+            return self._unanswered(once, ReplyStatus.TIMEOUT, Code.TIME_WAS_OVER)
+
+        async def again(failure: AgentUnavailable, attempt: int) -> bool:
+            return await self._ready_again(agent, request, reservation, failure, attempt)
+
+        return await exchange(self._clock, agent, once.ask, request, once.attempt, self._say, again)
+
+    async def _ready_again(
+        self,
+        agent: Agent,
+        request: Request,
+        reservation: Reservation,
+        failure: AgentUnavailable,
+        attempt: int,
+    ) -> bool:
+        """Wait until the request may be sent once more, with room for it; False to give up."""
+        now = self._clock.now()
+        left = (request.deadline - now).total_seconds()
+        pause = self._patience.pause(
+            agent.profile.name, request.round, attempt, failure.retry_after, left
+        )
+        if pause is None:
+            return False
+        await sleep_until(self._clock, now + timedelta(seconds=pause))
+        # A cancel may have come through another process, which nobody told this one of.
+        await self._look_up()
+        if failure.answered or failure.usage is not None:
+            await reservation.renew(failure.usage)
+        return True
 
     def _unanswered(self, once: _Asking, status: ReplyStatus, code: Code, **args: Arg) -> Exchange:
         return unanswered(once.ask, status, self._say(Message(code, args)), once.attempt)
 
-    def _accounted(self, once: _Asking, made: Exchange, at_most: Cost | None) -> Exchange:
-        """The exchange with what it is booked at, where there is a limit to keep and nobody counted
-        what it cost, and whether it was the meeting's own end that cut it off."""
-        if at_most is not None and made.usage is None and self._meeting.limits.bounded:
-            made = replace(made, booked=at_most)
+    def _timed(self, once: _Asking, made: Exchange) -> Exchange:
+        """The exchange with whether it was the meeting's own end that cut it off."""
         timed_out = made.reply.status is ReplyStatus.TIMEOUT
         if timed_out and once.until == self._end_for(once.ask):
-            made = replace(made, reply=replace(made.reply, out_of_time=True))
+            return replace(made, reply=replace(made.reply, out_of_time=True))
         return made
 
     def _request(self, once: _Asking, agent: Agent, fault: str | None) -> Request:
@@ -211,19 +247,6 @@ class Asker:
             prompt=prompt.user,
             deadline=once.until,
         )
-
-    async def _reserve(self, once: _Asking, request: Request, agent: Agent, cost: Cost) -> bool:
-        reserved = events.RequestReserved(
-            step=once.step,
-            request_id=once.request_id,
-            who=once.ask.who,
-            agent=agent.profile.name,
-            turn=request.turn,
-            reserved=cost,
-            closing=once.ask.closing,
-        )
-        entry = Entry(reserved, self._clock.now(), once.step + REQUEST)
-        return await self._journal.reserve(once.step, entry)
 
     async def _look_up(self) -> None:
         """Learn of a cancel; what is in flight, the caller of this included, is aborted by it."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
+from app.coordinator.journal import Overtaken
 from app.coordinator.ports import Agent, Answer, Clock, Request
-from app.coordinator.retrying import pause_before_retry
-from app.coordinator.timing import TimeLimit, sleep_until
+from app.coordinator.timing import TimeLimit
 from app.domain.errors import (
     AgentFailure,
     AgentRefused,
     AgentUnavailable,
     LogUnavailable,
+    NoRoom,
     Superseded,
 )
 from app.domain.meeting.events import Replied
@@ -26,6 +27,10 @@ from app.domain.steps import Ask
 from app.domain.values import Json
 
 _Replied = TypeVar("_Replied", bound=Replied)
+
+Again = Callable[[AgentUnavailable, int], Awaitable[bool]]
+"""Waits after the failed attempt of this number until the request may be sent once more; False to
+give up."""
 
 MOST_REPLY_CHARACTERS = 65_536
 _EXCERPT_CHARACTERS = 2_000
@@ -44,7 +49,7 @@ class Exchange:
     fault: str | None = None
     usage: Cost | None = None
     booked: Cost | None = None
-    """The most that it can have cost, where nothing was counted and there is a limit to keep."""
+    """The most that it can have cost, where nothing was counted."""
     answered: bool = False
     """Whether the far side worked for it, or may have: then it was not free, counted or not."""
     model: str | None = None
@@ -91,18 +96,18 @@ async def exchange(
     request: Request,
     attempt: int,
     say: Callable[[Message], str],
-    look_up: Callable[[], Awaitable[None]],
+    again: Again,
 ) -> Exchange:
     """Send the request, until its deadline at the latest, and read what comes back.
 
     Whatever the agent does becomes an exchange with a status. ``say`` puts a message into the
-    meeting's language; ``look_up`` is called before the request is sent once more, and only what
-    it raises goes through, and a cancel.
+    meeting's language; ``again`` makes ready to send the request once more, and only what it raises
+    goes through, and a cancel.
     """
     started = clock.now()
     try:
         async with TimeLimit(clock, request.deadline):
-            answer = await _send(clock, agent, request, look_up)
+            answer = await _send(agent, request, again)
     except TimeoutError:
         seconds = (request.deadline - started).total_seconds()
         reason = say(Message.of(Code.NO_REPLY_IN_TIME, seconds=seconds))
@@ -113,11 +118,12 @@ async def exchange(
         status = ReplyStatus.REFUSED if refused else ReplyStatus.ERROR
         made = unanswered(ask, status, failure.message, attempt)
         made = replace(made, answered=failure.answered, usage=failure.usage)
-    except (Superseded, LogUnavailable):
+    except (Superseded, Overtaken, LogUnavailable, NoRoom):
         raise
     except Exception as bug:
         reason = say(Message.of(Code.ADAPTER_FAILED, error=type(bug).__name__))
-        made = unanswered(ask, ReplyStatus.ERROR, reason, attempt)
+        # It may have broken over an answer as well as before the question was sent.
+        made = replace(unanswered(ask, ReplyStatus.ERROR, reason, attempt), answered=True)
     else:
         return _read(ask, answer, attempt, say, _since(started, clock))
     return replace(made, seconds=_since(started, clock))
@@ -127,22 +133,15 @@ def _since(started: datetime, clock: Clock) -> float:
     return (clock.now() - started).total_seconds()
 
 
-async def _send(
-    clock: Clock, agent: Agent, request: Request, look_up: Callable[[], Awaitable[None]]
-) -> Answer:
+async def _send(agent: Agent, request: Request, again: Again) -> Answer:
     attempt = 1
     while True:
         try:
             return await agent.answer(request)
         except AgentUnavailable as failure:
-            left = (request.deadline - clock.now()).total_seconds()
-            pause = pause_before_retry(attempt, failure.retry_after, left)
-            if pause is None:
+            if not await again(failure, attempt):
                 raise
-            await sleep_until(clock, clock.now() + timedelta(seconds=pause))
             attempt += 1
-            # A cancel may have come through another process, which nobody told this one of.
-            await look_up()
 
 
 def _read(

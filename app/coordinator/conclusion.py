@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from app.coordinator.journal import Journal
 from app.coordinator.ports import Clock, EventLog, MinutesFile, Outlets
+from app.coordinator.reserving import book_unanswered
 from app.coordinator.saving import Saving
 from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.events import DecisionRecorded, MeetingEnded, MinutesWritten
@@ -47,6 +48,8 @@ async def conclude(
         if journal.state.cancellation is not None:
             outcome = overtaken_by_cancellation(outcome)
             await close_cancellation()
+        if book_unanswered(journal, clock):
+            await journal.flush()
         state = settled(await _with_those_below(journal.state, log))
         now = clock.now()
         decision = DecisionRecorded(

@@ -31,8 +31,9 @@ from app.domain.meeting.events import (
     ReplyReceived,
     RequestReserved,
 )
+from app.domain.meeting.folding import LATE
 from app.domain.meeting.meeting import CANCELLED_ABOVE_WORDS
-from app.domain.meeting.state import LATE, MeetingState, fold
+from app.domain.meeting.state import MeetingState, fold
 from app.domain.operation.log import BEGUN
 from app.domain.replies.reading import ReplyStatus
 

@@ -18,3 +18,29 @@ def pause_before_retry(attempt: int, asked: float | None, left: float) -> float 
     pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
     pause = max(pause, asked or 0.0)
     return pause if pause < left else None
+
+
+class Patience:
+    """With which agents a meeting has waited in vain, and in which round.
+
+    An agent that could not be had after all waiting is asked once, without a pause, for the rest of
+    that round: a provider that is down must not hold up every question put to it. A process that
+    takes the meeting up is patient again.
+    """
+
+    def __init__(self) -> None:
+        self._lost: dict[str, int] = {}
+
+    def lasts(self, agent: str, round_: int) -> bool:
+        return self._lost.get(agent) != round_
+
+    def pause(
+        self, agent: str, round_: int, attempt: int, asked: float | None, left: float
+    ) -> float | None:
+        """As ``pause_before_retry``, while there is patience. To give up after a wait ends it."""
+        if not self.lasts(agent, round_):
+            return None
+        pause = pause_before_retry(attempt, asked, left)
+        if pause is None and attempt > 1:
+            self._lost[agent] = round_
+        return pause

@@ -196,8 +196,15 @@ class AgentUnavailable(AgentFailure):
 
     code = "agent-unavailable"
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        message: str,
+        retry_after: float | None = None,
+        *,
+        answered: bool = False,
+        usage: Cost | None = None,
+    ) -> None:
+        super().__init__(message, answered=answered, usage=usage)
         self.retry_after = retry_after
 
 

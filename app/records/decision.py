@@ -25,7 +25,7 @@ from app.records.decided import (
 )
 from app.records.degradation import bullets, degradation_sentence, degradations, weaknesses
 from app.records.findings import dissents, flips, open_points
-from app.records.header import money, participants, used_tokens
+from app.records.header import money, participants, unconfirmed, used_tokens
 from app.records.layout import lay_out
 from app.records.minutes import material_records, participant_records, short
 from app.records.operations import external_wait, external_wait_sentence, saved_elsewhere
@@ -242,3 +242,4 @@ def _facts(case: Case) -> Iterator[str]:
     )
     for key, value in facts:
         yield words("measure.pair", label=words(f"label.{key}"), value=value)
+    yield from unconfirmed(words, spent)

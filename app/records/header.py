@@ -118,6 +118,7 @@ def limits(words: Words, past: History) -> Iterator[str]:
     )
     rows = list(_limit_rows(words, past))
     yield table([words(f"label.{key}") for key in ("item", "limit", "used")], rows)
+    yield from unconfirmed(words, past.spent)
 
 
 def _limit_rows(words: Words, past: History) -> Iterator[list[str]]:
@@ -132,6 +133,18 @@ def _limit_rows(words: Words, past: History) -> Iterator[list[str]]:
     tokens = none if set_.tokens is None else str(set_.tokens)
     yield [words("label.tokens"), tokens, used_tokens(words, spent["tokens"])]
     yield [words("label.no_progress"), str(set_.no_progress_rounds), missing]
+
+
+def unconfirmed(words: Words, spent: Mapping[str, Json]) -> Iterator[str]:
+    """One line on what was booked without an answer, where anything was (PROTOCOLS 11)."""
+    booked = spent["unconfirmed"]
+    if booked["requests"]:
+        yield words(
+            "measure.unconfirmed",
+            requests=booked["requests"],
+            tokens=booked["tokens"],
+            money=money(words, booked["usd"]),
+        )
 
 
 def money(words: Words, usd: str | None) -> str:

@@ -20,7 +20,8 @@ from app.domain.errors import NotFound
 from app.domain.meeting.ballots import ballot_record, ballots_in
 from app.domain.meeting.entries import Event
 from app.domain.meeting.events import ReplyReceived
-from app.domain.meeting.state import MeetingState, Status
+from app.domain.meeting.state import MeetingState
+from app.domain.meeting.status import Status
 from app.domain.values import Json, JsonObject
 from app.store.closed_queries import (
     DISSENTS_ORDERED_BY,

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, select
 
 from app.coordinator.ports import DissentFilter
 from app.domain.meeting.outcome import Dissent
-from app.domain.meeting.state import Status
+from app.domain.meeting.status import Status
 from app.domain.values import JsonObject, rfc3339
 from app.store.cursors import ID, NUMBER, dated_parts_of
 from app.store.searching import mentions

@@ -12,7 +12,8 @@ from sqlalchemy import select
 from app.coordinator.ports import Idempotency
 from app.domain.errors import Fault, InvalidRequest, NotFound
 from app.domain.meeting.entries import Entry, Event
-from app.domain.meeting.state import MeetingState, Status
+from app.domain.meeting.state import MeetingState
+from app.domain.meeting.status import Status
 from app.domain.operation.record import OPEN
 from app.domain.operation.terms import OperationStatus
 from app.store.database import LARGEST_INTEGER, Database, outages

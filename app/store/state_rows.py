@@ -19,7 +19,7 @@ from msgspec import NODEFAULT
 from msgspec.structs import fields
 
 from app.domain.meeting.cancellation import Cancellation
-from app.domain.meeting.envelope import UNTOUCHED, Drawn
+from app.domain.meeting.envelope import UNTOUCHED, Drawn, Unconfirmed
 from app.domain.meeting.events import (
     ArbitrationOpened,
     MeetingCreated,
@@ -28,13 +28,8 @@ from app.domain.meeting.events import (
 )
 from app.domain.meeting.outcome import Outcome
 from app.domain.meeting.resumption import resumed
-from app.domain.meeting.state import (
-    MeetingState,
-    Parked,
-    PendingQuestion,
-    ResumedAt,
-    Status,
-)
+from app.domain.meeting.state import MeetingState
+from app.domain.meeting.status import Parked, PendingQuestion, ResumedAt, Status
 from app.domain.money import Cost
 from app.domain.operation.record import OperationRecord
 from app.domain.replies.text import folded
@@ -165,6 +160,7 @@ _PARTS: Mapping[str, _Part] = {
     "replies": _PLAIN,
     "ballots": _PLAIN,
     "spent": _Part(Cost.record, Cost.read),
+    "unconfirmed": _Part(Unconfirmed.record, Unconfirmed.read),
     "started_at": _MOMENT,
     "ended_at": _MOMENT,
     "deadline": _MOMENT,

@@ -52,6 +52,7 @@ async def test_the_resource_by_values(client: httpx.AsyncClient, parts: Parts) -
         "seconds": 10.5,
         "usd": "0.003",
         "tokens": {"input": 300, "output": 60},
+        "unconfirmed": {"requests": 0, "usd": "0", "tokens": 0},
     }
     assert running["remaining"] == {"seconds": 589.5, "usd": "0.497", "tokens": 9_640}
     assert running["started_at"] == "2026-11-30T09:00:01Z"

@@ -10,7 +10,7 @@ import pytest
 from app.domain.ending.arbitration import NoQuestionOpen, OutOfScope, Ruling
 from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Arbiter, Limits
-from app.domain.meeting.state import Status
+from app.domain.meeting.status import Status
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable
 from tests.coordinator.table import Table, ended, of_type, stances

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -52,7 +52,19 @@ async def lived(held: Table, meeting_id: str, appends: int) -> bool:
 
 def told(events: Sequence[Event]) -> list[tuple[Any, ...]]:
     """What the events say, in the order of their steps: replies of a round come in any order."""
-    return sorted((event.step or "", event.type, repr(event.data)) for event in events)
+    return sorted((event.step or "", event.type, repr(_said(event))) for event in events)
+
+
+def _said(event: Event) -> Mapping[str, Any]:
+    """A death costs what was under way then, and changes nothing else."""
+    spent = event.data.get("spent")
+    return event.data if spent is None else {**event.data, "spent": confirmed(spent)}
+
+
+def confirmed(spent: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was spent, less what nobody confirmed."""
+    tokens = sum(spent["tokens"].values()) - spent["unconfirmed"]["tokens"]
+    return {"replies": spent["replies"], "seconds": spent["seconds"], "tokens": tokens}
 
 
 def _three(table: MakeTable) -> Table:

@@ -17,7 +17,7 @@ from app.domain.ending.arbitration import NoQuestionOpen, OutOfScope, Ruling
 from app.domain.errors import InvalidRequest, LogUnavailable
 from app.domain.meeting.entries import Event
 from app.domain.meeting.meeting import Arbiter, CompletionGate, Limits
-from app.domain.meeting.state import Status
+from app.domain.meeting.status import Status
 from app.domain.money import Price
 from tests.clock import START
 from tests.coordinator.conftest import MakeTable

@@ -16,7 +16,8 @@ from msgspec import structs
 from app.domain.meeting.cancellation import Cancellation
 from app.domain.meeting.entries import Event
 from app.domain.meeting.envelope import UNTOUCHED
-from app.domain.meeting.state import LATE, MeetingState, fold
+from app.domain.meeting.folding import LATE
+from app.domain.meeting.state import MeetingState, fold
 from app.domain.money import Cost
 from app.records.minutes import minutes_json
 from tests.invariants.world import Record

@@ -21,7 +21,8 @@ from app.dispatch.embedded import EmbeddedDispatch
 from app.domain.ending.arbitration import Ruling
 from app.domain.errors import LogUnavailable, NotFound, Superseded, YoriaiError
 from app.domain.meeting.entries import Event
-from app.domain.meeting.state import MeetingState, Status
+from app.domain.meeting.state import MeetingState
+from app.domain.meeting.status import Status
 from app.prompts.wording import sentence
 from app.records.decision import decision_markdown
 from app.records.minutes import minutes_json

@@ -143,6 +143,7 @@ class Log:
             "seconds": 41.2,
             "usd": "0.0132",
             "tokens": {"input": 1200, "output": 240},
+            "unconfirmed": {"requests": 0, "usd": "0", "tokens": 0},
         }
         format_ = self.meeting.format
         self.tell(events.DecisionRecorded(outcome=outcome, format=format_, spent=spent))

@@ -66,6 +66,20 @@ def reserved(who: str, round_: int = 1) -> Entry:
     return entry(request, 2, f"{asked}/request")
 
 
+def unanswered(who: str, round_: int = 1) -> Entry:
+    """What a later run writes of a request that was reserved so."""
+    request = reserved(who, round_).content
+    assert isinstance(request, events.RequestReserved)
+    booked = events.RequestUnanswered(
+        step=request.step,
+        request_id=request.request_id,
+        who=who,
+        agent=request.agent,
+        booked=request.reserved,
+    )
+    return entry(booked, 2)
+
+
 def reply(who: str, round_: int = 1, text: str = "So be it. [STANCE: AGREE]") -> Entry:
     given = events.ReplyReceived(
         participant=who,

@@ -13,7 +13,8 @@ from msgspec.structs import fields, replace
 
 from app.domain.meeting.entries import Entry, Event
 from app.domain.meeting.envelope import Drawn
-from app.domain.meeting.state import MeetingState, Parked, created, fold
+from app.domain.meeting.state import MeetingState, created, fold
+from app.domain.meeting.status import Parked
 from app.domain.money import Cost
 from app.store.state_rows import _PARTS, changing_columns, new_row, state_of
 from tests.clock import START

@@ -13,6 +13,7 @@ from app.coordinator.ports import EventLog
 from app.domain.errors import CancelledAbove, NoRoom, NotFound
 from app.domain.meeting import events
 from app.domain.meeting.entries import Entry
+from app.domain.meeting.envelope import Unconfirmed
 from app.domain.meeting.meeting import Limits
 from app.domain.meeting.tree import ParentClosed
 from app.domain.money import NOTHING, Cost
@@ -20,7 +21,17 @@ from app.store.database import Database
 from app.store.log import SqlEventLog
 from tests.postgres import Postgres
 from tests.store.conftest import Store
-from tests.store.meetings import created, decided, ended, entry, put, reply, reserved, started
+from tests.store.meetings import (
+    created,
+    decided,
+    ended,
+    entry,
+    put,
+    reply,
+    reserved,
+    started,
+    unanswered,
+)
 
 ROOM = 10
 """How many requests of 1,000 tokens fit under the parent's limit at once."""
@@ -135,12 +146,31 @@ async def test_a_reservation_counts_all_the_way_up(store: Store) -> None:
     assert (await log.state("mtg_02")).own.reserved == NOTHING
 
 
-async def test_what_a_crash_left_reserved_is_not_reserved_twice(store: Store) -> None:
+async def test_what_a_crash_left_reserved_is_booked_before_it_is_asked_for_again(
+    store: Store,
+) -> None:
+    log = store.log
+    await log.append("mtg_0", 0, [created("mtg_0", limits=Limits(tokens=2_500))])
+    await log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
+    assert await reserve(log, "mtg_01")
+    await put(log, "mtg_01", unanswered("ann"), reserved("ann"))
+    for drawn in ((await log.state("mtg_01")).own, (await log.state("mtg_0")).below):
+        assert (drawn.spent.tokens, drawn.reserved.tokens) == (1_000, 1_000)
+        assert drawn.unconfirmed == Unconfirmed(1, Cost(200, 800, Decimal("0.002")))
+    with pytest.raises(NoRoom):
+        await put(log, "mtg_01", unanswered("ann"), reserved("ann"))
+    await put(log, "mtg_01", unanswered("ann"))
+    above = (await log.state("mtg_0")).below
+    assert (above.spent.tokens, above.reserved) == (2_000, NOTHING)
+    assert above.unconfirmed.requests == 2
+
+
+async def test_what_still_holds_room_is_not_freed_by_asking_again(store: Store) -> None:
+    """A crash is no way past a limit, whoever forgets to book it."""
     await store.log.append("mtg_0", 0, [created("mtg_0", limits=Limits(tokens=1_500))])
     assert await reserve(store.log, "mtg_0")
-    assert await reserve(store.log, "mtg_0"), "the same request is sent again"
+    assert not await reserve(store.log, "mtg_0")
     assert (await store.log.state("mtg_0")).own.reserved.tokens == 1_000
-    assert not await reserve(store.log, "mtg_0", "ben")
 
 
 async def test_one_of_several_in_an_append_is_refused_by_name(store: Store) -> None:
@@ -237,8 +267,8 @@ async def test_nothing_is_opened_below_a_decision_that_is_being_saved(store: Sto
         await store.log.append("mtg_01", 0, [below("mtg_01", "mtg_0")])
 
 
-async def test_what_may_still_be_worked_for_is_booked_where_there_is_a_limit(store: Store) -> None:
-    """A request that was never answered nor known to have stopped was perhaps not free."""
+async def test_logs_of_before_book_at_the_end_where_there_is_a_limit(store: Store) -> None:
+    """They left to the end what was never answered nor known to have stopped."""
     log = store.log
     for id_, limits in (("mtg_0", PARENT), ("mtg_1", Limits())):
         await log.append(id_, 0, [created(id_, limits=limits)])

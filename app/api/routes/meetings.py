@@ -36,7 +36,8 @@ from app.coordinator.ports import Archive, MeetingFilter
 from app.domain.ending.arbitration import Ruling
 from app.domain.errors import Fault
 from app.domain.meeting.events import CancellationRequested
-from app.domain.meeting.state import MeetingState, Status
+from app.domain.meeting.state import MeetingState
+from app.domain.meeting.status import Status
 
 router = APIRouter(tags=["meetings"], route_class=StrictRoute)
 

@@ -16,7 +16,7 @@ from app.domain.meeting.outcome import (
     Result,
     StopReason,
 )
-from app.domain.meeting.state import Status
+from app.domain.meeting.status import Status
 from app.domain.operation.terms import OperationStatus
 
 Record = dict[str, Any]
@@ -76,11 +76,21 @@ class Tokens(Answer):
     output: int
 
 
+class UnconfirmedShown(Answer):
+    """Requests that got no answer, each booked at the most that it can have cost: sent before a
+    crash, a stop or a cancel, or cut off. A part of the sums beside it."""
+
+    requests: int
+    usd: Annotated[str | None, Field(description="Null where a price is unknown, never 0.")]
+    tokens: int
+
+
 class Spent(Answer):
     replies: int
     seconds: float
     usd: Annotated[str | None, Field(description="Null where a price is unknown, never 0.")]
     tokens: Tokens
+    unconfirmed: UnconfirmedShown
 
 
 class Remaining(Answer):

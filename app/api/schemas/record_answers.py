@@ -29,7 +29,7 @@ from app.api.schemas.answers import (
 )
 from app.domain.meeting.meeting import Changed, Language
 from app.domain.meeting.outcome import Completeness, DecisionSource, Result, StopReason
-from app.domain.meeting.state import Status
+from app.domain.meeting.status import Status
 
 Stalled = Annotated[
     StallShown | None,

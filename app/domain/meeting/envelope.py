@@ -33,9 +33,34 @@ def closing_seconds(seconds: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """Requests that were sent, or were about to be, and got no answer; and what they are booked at:
+    the most that each can have cost, since nobody counted it (PROTOCOLS 11)."""
+
+    requests: int = 0
+    cost: Cost = NOTHING
+
+    def __add__(self, other: Unconfirmed) -> Unconfirmed:
+        return Unconfirmed(self.requests + other.requests, self.cost + other.cost)
+
+    def __sub__(self, other: Unconfirmed) -> Unconfirmed:
+        return Unconfirmed(self.requests - other.requests, self.cost - other.cost)
+
+    def record(self) -> dict[str, Json]:
+        return {"requests": self.requests, "cost": self.cost.record()}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Json]) -> Unconfirmed:
+        return cls(record["requests"], Cost.read(record["cost"]))
+
+
+ALL_CONFIRMED = Unconfirmed()
+
+
+@dataclass(frozen=True, slots=True)
 class Drawn:
-    """What has been taken from an envelope: participants' replies, what was spent, and what is
-    reserved for requests under way.
+    """What has been taken from an envelope: participants' replies, what was spent, what is reserved
+    for requests under way, and which part of what was spent is ``unconfirmed``.
 
     Where a price is unknown there is no money limit either, so nothing is reserved for it.
     """
@@ -43,12 +68,14 @@ class Drawn:
     replies: int = 0
     spent: Cost = NOTHING
     reserved: Cost = NOTHING
+    unconfirmed: Unconfirmed = ALL_CONFIRMED
 
     def __add__(self, other: Drawn) -> Drawn:
         return Drawn(
             self.replies + other.replies,
             self.spent + other.spent,
             self.reserved + other.reserved,
+            self.unconfirmed + other.unconfirmed,
         )
 
     def __sub__(self, other: Drawn) -> Drawn:
@@ -56,19 +83,25 @@ class Drawn:
             self.replies - other.replies,
             self.spent - other.spent,
             self.reserved - other.reserved,
+            self.unconfirmed - other.unconfirmed,
         )
 
     def record(self) -> dict[str, Json]:
-        return {
+        record: dict[str, Json] = {
             "replies": self.replies,
             "spent": self.spent.record(),
             "reserved": self.reserved.record(),
         }
+        if self.unconfirmed != ALL_CONFIRMED:
+            record["unconfirmed"] = self.unconfirmed.record()
+        return record
 
     @classmethod
     def read(cls, record: Mapping[str, Json]) -> Drawn:
         spent, reserved = Cost.read(record["spent"]), Cost.read(record["reserved"])
-        return cls(record["replies"], spent, reserved)
+        open_ = record.get("unconfirmed")
+        unconfirmed = ALL_CONFIRMED if open_ is None else Unconfirmed.read(open_)
+        return cls(record["replies"], spent, reserved, unconfirmed)
 
 
 UNTOUCHED = Drawn()

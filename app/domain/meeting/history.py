@@ -20,7 +20,8 @@ from app.domain.meeting.entries import Content, Event
 from app.domain.meeting.meeting import Meeting
 from app.domain.meeting.outcome import Outcome
 from app.domain.meeting.rounds_held import ReplyGiven, RoundHeld
-from app.domain.meeting.state import Folding, MeetingState, Status, created, spent_record
+from app.domain.meeting.state import MeetingState, created, spent_record
+from app.domain.meeting.status import Status
 from app.domain.values import Json, JsonObject, rfc3339
 
 
@@ -140,7 +141,8 @@ class History:
 
     @property
     def spent(self) -> Mapping[str, Json]:
-        """Replies, seconds, US dollars (None: unknown) and tokens; so far, if it still runs."""
+        """Replies, seconds, US dollars (None: unknown), tokens, and what of it nobody confirmed; so
+        far, if it still runs."""
         if self.decided is not None:
             return self.decided.spent
         return spent_record(self.state, self.last_at)
@@ -232,7 +234,7 @@ class _Draft:
     """A history in the making; ``take`` is called with each event in turn."""
 
     def __init__(self, first: Event) -> None:
-        self.folding = Folding(created(first))
+        self.folding = created(first).folding()
         self.last_at = first.at
         self.leg = 0
         self.earlier_legs: list[EarlierLeg] = []
@@ -317,7 +319,7 @@ class _Draft:
         self.kept.pop("budget", None)
 
     def finished(self) -> History:
-        state = self.folding.state()
+        state = MeetingState.of(self.folding)
         order = {seat.name: index for index, seat in enumerate(state.meeting.seats)}
         return History(
             state=state,

@@ -156,14 +156,15 @@ def without_room(
 def _fits(
     request: RequestReserved, now: MeetingState, before: MeetingState, above: Sequence[MeetingState]
 ) -> bool:
-    """Whether the request has room, in its own meeting and in all above it."""
-    cost, step = request.reserved, request.step
-    # A crash may have left this very request reserved: it is sent again, not twice.
-    reserved = {key: each for key, each in now.reserved.items() if key != step}
-    freed = structs.replace(now, reserved=reserved)
-    if not freed.envelope.has_room(cost, closing=request.closing):
+    """Whether the request has room, in its own meeting and in all above it.
+
+    One of the same question that got no answer has been booked by then, or still holds its room:
+    asking again costs again (PROTOCOLS 11).
+    """
+    cost = request.reserved
+    if not now.envelope.has_room(cost, closing=request.closing):
         return False
-    change = freed.own - before.own
+    change = now.own - before.own
     return all(
         structs.replace(each, below=each.below + change).envelope.has_room(cost) for each in above
     )

@@ -56,6 +56,7 @@ from app.domain.meeting.events.replies import (
     Replied,
     ReplyReceived,
     RequestReserved,
+    RequestUnanswered,
 )
 from app.domain.meeting.events.rounds import (
     ObjectionRaised,
@@ -114,6 +115,7 @@ __all__ = [
     "Replied",
     "ReplyReceived",
     "RequestReserved",
+    "RequestUnanswered",
     "RoundClosed",
     "RoundStarted",
     "SummaryUpdated",

@@ -52,8 +52,12 @@ class DecisionRecorded(Flat, frozen=True, kw_only=True):
             degradation=tuple(Degradation.read(part) for part in given["degradation"]),
         )
         below = tuple(given.get("open_below", ()))
-        return cls(outcome=outcome, format=format_, spent=given["spent"], open_below=below)
+        spent: JsonObject = {"unconfirmed": _ALL_CONFIRMED, **given["spent"]}
+        return cls(outcome=outcome, format=format_, spent=spent, open_below=below)
 
+
+_ALL_CONFIRMED: JsonObject = {"requests": 0, "usd": "0", "tokens": 0}
+"""In logs of before, whatever was booked without an answer stands among the rest."""
 
 DECISION_FIELDS = frozenset(
     {"outcome", "ruling", "completion", "degradation", "spent", "open_below"}

@@ -137,6 +137,46 @@ class RequestReserved(Flat, frozen=True, kw_only=True):
         )
 
 
+class RequestUnanswered(Flat, frozen=True, kw_only=True):
+    """A sending that gets no answer any more, and is counted as spent all the same (PROTOCOLS 11).
+
+    ``usage`` is what was counted, ``booked`` the most that it can have cost where nothing was: then
+    what it cost is unconfirmed. The question may be put again, which is reserved anew.
+    """
+
+    type = "request.unanswered"
+    internal = True
+
+    step: str
+    request_id: str
+    who: str = ""
+    agent: str = ""
+    usage: Cost | None = None
+    booked: Cost | None = None
+
+    def record(self) -> JsonObject:
+        return {
+            "for": self.step,
+            "request_id": self.request_id,
+            "who": self.who,
+            "agent": self.agent,
+            "usage": None if self.usage is None else self.usage.record(),
+            "booked": None if self.booked is None else self.booked.record(),
+        }
+
+    @classmethod
+    def of(cls, record: JsonObject) -> Self:
+        given = cast("Any", record)
+        return cls(
+            step=given["for"],
+            request_id=given["request_id"],
+            who=given["who"],
+            agent=given["agent"],
+            usage=None if given["usage"] is None else Cost.read(given["usage"]),
+            booked=None if given["booked"] is None else Cost.read(given["booked"]),
+        )
+
+
 class BudgetExhausted(Content, frozen=True, kw_only=True):
     type = "budget.exhausted"
 
