@@ -20,6 +20,7 @@ from app.coordinator.ports import AgentProfile, Answer, Request, StopState, Usag
 from app.coordinator.timing import sleep_until
 from app.domain.errors import AgentRefused, AgentRejected, AgentUnavailable
 from app.domain.meeting.envelope import most_input_tokens
+from app.domain.money import NOTHING, Cost
 from tests.clock import VirtualClock
 
 Manner = Literal[
@@ -33,10 +34,12 @@ Manner = Literal[
     "fails",
     "refuses",
     "unavailable",
+    "cut off",
     "breaks",
 ]
 """How an agent meets a request: ``plays`` is the rehearsal's own reply, ``greedy`` the same at all
-that may be spent on it, ``uncounted`` the same with nobody counting."""
+that may be spent on it, ``uncounted`` the same with nobody counting. ``cut off`` hangs up for now
+in the middle of an answer, and has worked for it."""
 
 Stopping = Literal["stopped", "unconfirmed", "acknowledged", "in a while", "breaks", "hangs"]
 """What it says when it is told to stop; ``in a while``: first acknowledged, then stopped."""
@@ -57,12 +60,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Call:
-    """``settled`` is the place in the log up to which everybody had heard by then."""
+    """``settled`` is the place in the log up to which everybody had heard by then, ``used`` what it
+    cost in truth, whatever anybody heard of it."""
 
     request_id: str
     meeting_id: str
     at: datetime
     settled: int
+    used: Cost
 
 
 @dataclass
@@ -91,10 +96,9 @@ class Player:
         return self._rehearsal.profile
 
     async def answer(self, request: Request) -> Answer:
-        seen = self._witness
-        now = self._clock.now()
-        seen.calls.append(Call(request.request_id, request.meeting_id, now, seen.settled))
         manner = self._part.manners[request.turn % len(self._part.manners)]
+        played = await self._rehearsal.answer(request)
+        now = self._note(request, self._used(request, manner, played))
         failure = _FAILURES.get(manner)
         if failure is not None:
             raise failure()
@@ -102,7 +106,20 @@ class Player:
             await asyncio.Event().wait()
         if manner == "slow":
             await sleep_until(self._clock, now + timedelta(seconds=_SLOW_SECONDS))
-        return self._changed(request, manner, await self._rehearsal.answer(request))
+        return self._changed(request, manner, played)
+
+    def _note(self, request: Request, used: Cost) -> datetime:
+        seen, now = self._witness, self._clock.now()
+        seen.calls.append(Call(request.request_id, request.meeting_id, now, seen.settled, used))
+        return now
+
+    def _used(self, request: Request, manner: Manner, played: Answer) -> Cost:
+        if manner in ("fails", "refuses", "unavailable"):
+            return NOTHING
+        whole = manner in ("greedy", "hangs", "cut off", "breaks") or played.usage is None
+        usage = self._most(request) if whole else played.usage
+        assert usage is not None
+        return Cost(usage.input_tokens, usage.output_tokens, usage.usd)
 
     def _changed(self, request: Request, manner: Manner, played: Answer) -> Answer:
         match manner:
@@ -141,6 +158,7 @@ _FAILURES: Mapping[Manner, Callable[[], Exception]] = {
     "fails": lambda: AgentRejected("no such model"),
     "refuses": lambda: AgentRefused("I would rather not."),
     "unavailable": lambda: AgentUnavailable("too busy"),
+    "cut off": lambda: AgentUnavailable("hung up", answered=True),
     "breaks": lambda: RuntimeError("a bug of the adapter"),
 }
 _STOPPING: Mapping[Stopping, StopState] = {

@@ -3,7 +3,7 @@ none of the rules that it looks after."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +18,7 @@ from app.domain.meeting.entries import Event
 from app.domain.meeting.envelope import UNTOUCHED
 from app.domain.meeting.folding import LATE
 from app.domain.meeting.state import MeetingState, fold
-from app.domain.money import Cost
+from app.domain.money import NOTHING, Cost
 from app.records.minutes import minutes_json
 from tests.invariants.world import Record
 
@@ -48,41 +48,29 @@ class _Account:
     usd: Decimal = _NOTHING
     tokens: int = 0
     reserved: dict[str, Cost] = field(default_factory=dict[str, Cost])
-    sent: dict[str, str] = field(default_factory=dict[str, str])
-    """The step of each request, by its id."""
-    stopped: set[str] = field(default_factory=set[str])
-    """The steps whose requests are known to have stopped."""
 
     def take(self, entry: Event) -> None:
         data = entry.data
         if entry.type in ("meeting.created", "meeting.resumed"):
             self.limits = data["limits"]
         elif entry.type == "request.reserved":
+            assert data["for"] not in self.reserved, f"{entry} was not booked before"
             self.reserved[data["for"]] = Cost.read(data["reserved"])
-            self.sent[data["request_id"]] = data["for"]
-        elif entry.type == "cancellation.closed":
-            self.stopped = {
-                self.sent[item["ref"]]
-                for item in data["items"]
-                if item["kind"] == "request" and item["state"] == "stopped"
-            }
         elif entry.type == "decision.recorded":
-            self._book_what_is_left()
+            assert not self.reserved, f"{self.reserved} got no answer, and nothing was booked"
+        elif entry.type == "request.unanswered":
+            assert data["usage"] or Cost.read(data["booked"]) == self.reserved[data["for"]]
+            self._settle(data["for"], data)
         elif entry.type in _REPLIES:
-            self.reserved.pop((entry.step or "").removesuffix(LATE), None)
-            paid = data["usage"] or data["booked"]
-            if paid is not None:
-                cost = Cost.read(paid)
-                self.usd += cost.usd or _NOTHING
-                self.tokens += cost.tokens
+            self._settle((entry.step or "").removesuffix(LATE), data)
 
-    def _book_what_is_left(self) -> None:
-        """What is not known to have stopped may be paid for, where there is a limit to keep."""
-        if self.limits["usd"] is not None or self.limits["tokens"] is not None:
-            left = [cost for step, cost in self.reserved.items() if step not in self.stopped]
-            self.usd += sum((each.usd or _NOTHING for each in left), _NOTHING)
-            self.tokens += sum(each.tokens for each in left)
-        self.reserved.clear()
+    def _settle(self, step: str, data: Mapping[str, Any]) -> None:
+        self.reserved.pop(step, None)
+        paid = data["usage"] or data["booked"]
+        if paid is not None:
+            cost = Cost.read(paid)
+            self.usd += cost.usd or _NOTHING
+            self.tokens += cost.tokens
 
     @property
     def held(self) -> tuple[Decimal, int]:
@@ -108,6 +96,29 @@ def nothing_is_overdrawn(record: Record) -> None:
                 assert usd <= Decimal(limits["usd"]), f"{where}: {usd} of {limits['usd']} dollars"
             if limits["tokens"] is not None:
                 assert tokens <= limits["tokens"], f"{where}: {tokens} of {limits['tokens']} tokens"
+
+
+def nothing_is_had_for_nothing(record: Record) -> None:
+    """What a meeting shows as spent is what its agents used, or more; it says what of it nobody
+    confirmed, and each sending that an agent worked for had room of its own."""
+    used = dict.fromkeys(record.rows, NOTHING)
+    for call in record.witness.calls:
+        used[call.meeting_id] += call.used
+    for id_, row in record.rows.items():
+        assert row.spent.tokens >= used[id_].tokens, id_
+        assert row.spent.usd is not None
+        assert row.spent.usd >= (used[id_].usd or _NOTHING), id_
+        log = record.log(id_)
+        open_ = [e for e in log if e.type == "request.unanswered" and e.data["usage"] is None]
+        assert row.unconfirmed.requests == len(open_), id_
+        assert row.unconfirmed.cost.tokens == sum(
+            Cost.read(each.data["booked"]).tokens for each in open_
+        )
+    worked = Counter(call.request_id for call in record.witness.calls if call.used != NOTHING)
+    rooms = Counter(
+        entry.data["request_id"] for _, entry in record.entries if entry.type == "request.reserved"
+    )
+    assert worked <= rooms, worked - rooms
 
 
 def nothing_is_sent_after_a_cancel(record: Record) -> None:
@@ -310,6 +321,7 @@ def nothing_of_ours_went_wrong(record: Record) -> None:
 CHECKS: Sequence[Callable[[Record], None]] = (
     nothing_of_ours_went_wrong,
     nothing_is_overdrawn,
+    nothing_is_had_for_nothing,
     every_end_has_one_outcome,
     nothing_is_sent_after_a_cancel,
     nothing_is_sent_past_the_deadline,

@@ -167,11 +167,11 @@ class Scenario:
 
 _MANNERS: Sequence[Manner] = (
     *("plays", "plays", "plays", "stubborn", "stubborn", "hangs", "hangs"),
-    *("greedy", "greedy", "uncounted", "slow", "unavailable"),
+    *("greedy", "greedy", "uncounted", "slow", "unavailable", "cut off"),
     *("babbles", "fails", "refuses", "breaks"),
 )
 _SLUGGISH_MANNERS: Sequence[Manner] = (
-    *("slow", "slow", "hangs", "hangs", "unavailable"),
+    *("slow", "slow", "hangs", "hangs", "unavailable", "cut off"),
     *("plays", "stubborn", "greedy", "uncounted"),
 )
 """One seat keeps the others waiting, or most meetings were over before anything befalls them."""
