@@ -65,10 +65,8 @@ class Asker:
         self._patience = Patience()
         self._in_flight: set[asyncio.Task[Reply]] = set()
         self.budget_spent = journal.find(_EXHAUSTED) is not None
-        if journal.state.cancellation is None:
-            # A run before this one sent them, and whatever comes back of them now, nobody hears.
-            # Of a meeting that is being cancelled they are still told to stop.
-            book_unanswered(journal, clock)
+        # A run before this one sent them, and whatever comes back of them now, nobody hears.
+        book_unanswered(journal, clock)
         self.deadline = self._begin()
         reserve = closing_seconds(self._meeting.limits.seconds)
         self.talk_deadline = self.deadline - timedelta(seconds=reserve)
