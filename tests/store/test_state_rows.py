@@ -12,11 +12,11 @@ import pytest
 from msgspec.structs import fields, replace
 
 from app.domain.meeting.entries import Entry, Event
-from app.domain.meeting.envelope import Drawn
+from app.domain.meeting.envelope import Drawn, Unconfirmed
 from app.domain.meeting.state import MeetingState, created, fold
 from app.domain.meeting.status import Parked
 from app.domain.money import Cost
-from app.store.state_rows import _PARTS, changing_columns, new_row, state_of
+from app.store.state_rows import _PARTS, below_of, changing_columns, new_row, state_of
 from tests.clock import START
 from tests.golden import recording
 from tests.store import meetings
@@ -58,9 +58,21 @@ def test_what_no_log_of_these_holds() -> None:
         motion="",
         seconds_before=0.1,
         spent=Cost(2**40, 1, None),
-        below=Drawn(1, Cost(1, 2, Decimal("0.003"))),
+        unconfirmed=Unconfirmed(3, Cost(200, 800, None)),
+        below=Drawn(
+            1,
+            Cost(1, 2, Decimal("0.003")),
+            unconfirmed=Unconfirmed(1, Cost(1, 1, Decimal("0.002"))),
+        ),
     )
     assert through_its_row(state, first) == state
+
+
+def test_rows_of_before_say_nothing_of_what_is_unconfirmed() -> None:
+    """All that was drawn further down is written so for a meeting with nothing unconfirmed too."""
+    below = Drawn(1, Cost(1, 2, Decimal("0.003")))
+    assert "unconfirmed" not in below.record()
+    assert below_of(orjson.dumps(below.record()).decode()) == below
 
 
 def test_what_is_empty_is_left_out() -> None:

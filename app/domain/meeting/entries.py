@@ -1,10 +1,11 @@
 """What a meeting's log is made of, and how an entry is written and read.
 
 Public entries are the events that callers read; they are numbered 1, 2, 3 … without gaps.
-Internal entries stand between them: what was reserved before a request was sent, what the
-secretary or the chair replied, when a closing question was put, what became of a request that was
-told to stop, what happened to an operation, which meetings were opened below this one and have
-ended. All of them are needed to go on after a crash; only the public ones are shown.
+Internal entries stand between them: what was reserved before a request was sent, which request got
+no answer and what it is booked at, what the secretary or the chair replied, when a closing question
+was put, what became of a request that was told to stop, what happened to an operation, which
+meetings were opened below this one and have ended. All of them are needed to go on after a crash;
+only the public ones are shown.
 
 Each type of entry is a class in ``meeting.events``. Unknown fields are passed over when a log is
 read, and fields that came later have a default, so every log that was ever written stays readable.

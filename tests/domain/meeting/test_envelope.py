@@ -3,7 +3,13 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.meeting.envelope import Drawn, Envelope, closing_seconds, most_input_tokens
+from app.domain.meeting.envelope import (
+    Drawn,
+    Envelope,
+    Unconfirmed,
+    closing_seconds,
+    most_input_tokens,
+)
 from app.domain.meeting.meeting import Limits
 from app.domain.money import Cost, Price
 
@@ -53,10 +59,24 @@ def test_spending_never_passes_the_envelope(requests: list[tuple[Cost, int]], to
     assert drawn.reserved == Cost()
 
 
-@given(amounts, amounts)
-def test_what_was_drawn_can_be_written_down_and_read_back(spent: Cost, reserved: Cost) -> None:
-    drawn = Drawn(3, spent, reserved)
+@given(amounts, amounts, st.integers(0, 3))
+def test_what_was_drawn_can_be_written_down_and_read_back(
+    spent: Cost, reserved: Cost, unconfirmed: int
+) -> None:
+    drawn = Drawn(3, spent, reserved, Unconfirmed(unconfirmed, spent))
     assert Drawn.read(drawn.record()) == drawn
+
+
+@given(amounts, amounts)
+def test_what_is_booked_without_an_answer_takes_its_room_once(worst: Cost, other: Cost) -> None:
+    """It moves from what is reserved to what is spent, and stands in the way of the next."""
+    before = Drawn(reserved=worst) + Drawn(spent=other)
+    booked = before - Drawn(reserved=worst) + Drawn(spent=worst, unconfirmed=Unconfirmed(1, worst))
+    assert booked.unconfirmed == Unconfirmed(1, worst)
+    whole = worst.tokens + other.tokens
+    for limit in (whole, whole - 1):
+        for drawn in (before, booked):
+            assert Envelope(tokens=limit, drawn=drawn).has_room(Cost()) is (limit >= whole)
 
 
 def test_what_is_left_for_a_meeting_below() -> None:
