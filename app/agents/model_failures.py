@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator
 from typing import cast
 
+import httpx2
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelAPIError,
@@ -37,6 +38,7 @@ from app.domain.errors import (
 _FOR_NOW = frozenset({408, 409, 425, 429})
 _MOST_RETRY_SECONDS = 86_400.0
 _MOST_QUOTED_CHARACTERS = 160
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
 
 
@@ -50,7 +52,10 @@ def agent_failure(error: Exception, settings: LlmSettings, secret: str) -> Agent
     if isinstance(error, ModelHTTPError):
         return _by_status(error, words)
     if isinstance(error, ModelConnectionError):
-        return AgentUnavailable(words.line("{it} could not be reached, or hung up."))
+        unsent = any(isinstance(cause, _NEVER_SENT) for cause in _causes(error))
+        # Whoever hung up may have worked for it until then, and will want to be paid.
+        sentence = "{it} could not be reached, or hung up."
+        return AgentUnavailable(words.line(sentence), answered=not unsent)
     if isinstance(error, ContentFilterError):
         return AgentRefused(words.line("The content filter of {it} blocked the request."))
     if isinstance(error, UserError):

@@ -47,8 +47,7 @@ class Request:
 
     ``request_id`` is the same however often the same question is sent. ``turn`` counts the
     meeting's requests to this agent from 0. ``template`` and ``variables`` are what the prompt
-    was made from; only a rehearsal looks at them. ``schema`` is the JSON Schema of the one object
-    that is wanted, for agents that can be held to it; None where the answer is free text.
+    was made from; only a rehearsal looks at them.
     """
 
     request_id: str
@@ -63,7 +62,6 @@ class Request:
     system: str
     prompt: str
     deadline: datetime
-    schema: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

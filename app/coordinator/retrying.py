@@ -31,14 +31,11 @@ class Patience:
     def __init__(self) -> None:
         self._lost: dict[str, int] = {}
 
-    def lasts(self, agent: str, round_: int) -> bool:
-        return self._lost.get(agent) != round_
-
     def pause(
         self, agent: str, round_: int, attempt: int, asked: float | None, left: float
     ) -> float | None:
         """As ``pause_before_retry``, while there is patience. To give up after a wait ends it."""
-        if not self.lasts(agent, round_):
+        if self._lost.get(agent) == round_:
             return None
         pause = pause_before_retry(attempt, asked, left)
         if pause is None and attempt > 1:

@@ -102,13 +102,31 @@ async def test_a_cut_connection(agent: LlmAgent, provider: Provider) -> None:
     assert type(error) is AgentUnavailable
 
 
+async def test_whoever_hangs_up_over_an_answer_may_want_to_be_paid(
+    agent: LlmAgent, provider: Provider
+) -> None:
+    error = await failure(agent, provider, Reply("never arrives whole", cut=True))
+    assert error.answered
+    assert error.usage is None
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+async def test_whoever_turns_a_request_away_is_owed_nothing(
+    agent: LlmAgent, provider: Provider, status: int
+) -> None:
+    error = await failure(agent, provider, Reply.status(status))
+    assert type(error) is AgentUnavailable
+    assert not error.answered
+
+
 async def test_nobody_listens(
     api: str, provider: Provider, connections: Connections, unused_tcp_port: int
 ) -> None:
     nowhere = f"http://127.0.0.1:{unused_tcp_port}"
     agent = cast.llm(api, provider, connections, base_url=nowhere)
-    with pytest.raises(AgentUnavailable, match="could not be reached"):
+    with pytest.raises(AgentUnavailable, match="could not be reached") as failure:
         await agent.answer(cast.request())
+    assert not failure.value.answered
 
 
 async def test_a_redirect_is_not_followed(agent: LlmAgent, provider: Provider) -> None:

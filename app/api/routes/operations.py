@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from app.api.json_answer import json_answer
 from app.api.parameters import Cursor, Limit, MeetingId, StrictRoute, problems
-from app.api.schemas import answers
+from app.api.schemas import list_answers
 from app.api.services import Given
 from app.coordinator.ports import OperationFilter
 from app.domain.operation.terms import OperationStatus
@@ -31,7 +31,7 @@ State = Annotated[
     "/v1/meetings/{meeting_id}/operations",
     operation_id="list_meeting_operations",
     summary="What a meeting has saved elsewhere, each as it stands now",
-    response_model=answers.OperationList,
+    response_model=list_answers.OperationList,
     responses=problems("not-found", "log-unavailable"),
 )
 async def list_meeting_operations(services: Given, meeting_id: MeetingId) -> Response:
@@ -44,7 +44,7 @@ async def list_meeting_operations(services: Given, meeting_id: MeetingId) -> Res
     "/v1/operations",
     operation_id="list_operations",
     summary="Operations over all meetings that nobody can be sure of, newest first",
-    response_model=answers.OperationPage,
+    response_model=list_answers.OperationPage,
     responses=problems("log-unavailable"),
 )
 async def list_operations(
@@ -61,7 +61,7 @@ async def list_operations(
     "/v1/operations/{operation_id}/reconcile",
     operation_id="reconcile_operation",
     summary="Look now whether it is there; nothing is written",
-    response_model=answers.OperationShown,
+    response_model=list_answers.OperationShown,
     response_description="The operation after one look. One that is confirmed or has failed, and "
     "one that its meeting is still at work on, comes back as it stands.",
     responses=problems("not-found", "log-unavailable"),

@@ -21,7 +21,7 @@ from app.api.parameters import (
     StrictRoute,
     problems,
 )
-from app.api.schemas import answers, record_answers
+from app.api.schemas import list_answers, record_answers
 from app.api.services import Given
 from app.coordinator.ports import DissentFilter, MeetingFilter
 from app.domain.errors import MeetingNotEnded
@@ -70,7 +70,7 @@ Partial = Annotated[
     "/v1/meetings/{meeting_id}/rounds",
     operation_id="list_rounds",
     summary="The rounds with their replies, stances, tally and summary",
-    response_model=answers.RoundList,
+    response_model=list_answers.RoundList,
     responses=problems("not-found", "log-unavailable"),
 )
 async def list_rounds(services: Given, meeting_id: MeetingId) -> Response:
@@ -82,7 +82,7 @@ async def list_rounds(services: Given, meeting_id: MeetingId) -> Response:
     "/v1/meetings/{meeting_id}/votes",
     operation_id="list_votes",
     summary="The ballots so far, in the order in which they came",
-    response_model=answers.VoteList,
+    response_model=list_answers.VoteList,
     responses=problems("not-found", "log-unavailable"),
 )
 async def list_votes(services: Given, meeting_id: MeetingId) -> Response:
@@ -94,7 +94,7 @@ async def list_votes(services: Given, meeting_id: MeetingId) -> Response:
     "/v1/meetings/{meeting_id}/objections",
     operation_id="list_objections",
     summary="The critics' objections, each as it stands now",
-    response_model=answers.ObjectionList,
+    response_model=list_answers.ObjectionList,
     responses=problems("not-found", "log-unavailable"),
 )
 async def list_objections(services: Given, meeting_id: MeetingId) -> Response:
@@ -106,7 +106,7 @@ async def list_objections(services: Given, meeting_id: MeetingId) -> Response:
     "/v1/meetings/{meeting_id}/dissents",
     operation_id="list_dissents",
     summary="The views that lost, with their reasons; there are none before the end",
-    response_model=answers.DissentList,
+    response_model=list_answers.DissentList,
     responses=problems("not-found", "log-unavailable"),
 )
 async def list_dissents(services: Given, meeting_id: MeetingId) -> Response:
@@ -118,7 +118,7 @@ async def list_dissents(services: Given, meeting_id: MeetingId) -> Response:
     "/v1/dissents",
     operation_id="list_all_dissents",
     summary="The views that lost, over all meetings that have ended, newest first",
-    response_model=answers.DissentPage,
+    response_model=list_answers.DissentPage,
     responses=problems("log-unavailable"),
 )
 async def list_all_dissents(

@@ -18,15 +18,14 @@ from app.api.schemas.answers import (
     DissentShown,
     LimitsShown,
     OpenAnswer,
-    OperationShown,
     OutcomeShown,
     PageOf,
     Participant,
     Record,
-    Round,
     Spent,
     StallShown,
 )
+from app.api.schemas.list_answers import OperationShown, Round
 from app.domain.meeting.meeting import Changed, Language
 from app.domain.meeting.outcome import Completeness, DecisionSource, Result, StopReason
 from app.domain.meeting.status import Status

@@ -149,8 +149,8 @@ class RequestUnanswered(Flat, frozen=True, kw_only=True):
 
     step: str
     request_id: str
-    who: str = ""
-    agent: str = ""
+    who: str
+    agent: str
     usage: Cost | None = None
     booked: Cost | None = None
 
