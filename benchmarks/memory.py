@@ -47,10 +47,13 @@ async def _rehearsed(sizes: Sizes) -> list[Figure]:
 async def _asking(sizes: Sizes) -> Figure:
     """With models behind HTTP that never answer: a provider's SDK and a connection for each."""
     asked = 0
+    all_wait = asyncio.Event()
 
     async def never(_: Asked) -> str:
         nonlocal asked
         asked += 1
+        if asked >= sizes.meetings:
+            all_wait.set()
         await asyncio.Event().wait()
         return ""
 
@@ -58,6 +61,8 @@ async def _asking(sizes: Sizes) -> Figure:
         async with service.connected() as connection:
             await keep_debaters(connection, base_url)
         await _open_all(service, debate(rounds=3), sizes.meetings)
+        # The first question loads the provider's SDK, which takes what it takes.
+        await all_wait.wait()
         await asyncio.sleep(sizes.settle_seconds)
         busy = service.resident_bytes() / _MB
     how = f"the same with models over HTTP; a stand-in provider holds {asked:,} requests open"
